@@ -1,0 +1,151 @@
+//! Progress on standard error: a bar for each ensemble on a terminal, now and then a line elsewhere.
+
+use armix::ensemble::{Observer, Status};
+use armix::error::{Error, Result};
+use armix::run::Settings;
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Bars are redrawn this often.
+const REDRAW: Duration = Duration::from_millis(100);
+/// Lines are written this often.
+const LINE: Duration = Duration::from_secs(5);
+
+enum Show {
+    Nothing,
+    Bars(Vec<ProgressBar>),
+    Lines,
+}
+
+/// Watches a run for the user, and for Ctrl-C.
+pub(crate) struct Progress {
+    show: Show,
+    iterations: usize,
+    warmup: usize,
+    ensembles: usize,
+    sampling_since: Option<Instant>,
+    shown: Instant,
+    stop: Arc<AtomicBool>,
+}
+
+impl Progress {
+    pub(crate) fn new(settings: &Settings, quiet: bool) -> Result<Self> {
+        let show = match (quiet, console::Term::stderr().is_term()) {
+            (true, _) => Show::Nothing,
+            (false, true) => Show::Bars(bars(settings)),
+            (false, false) => Show::Lines,
+        };
+        let stop = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&stop);
+        ctrlc::set_handler(move || {
+            if asked.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+            eprintln!("\narmix: stopping after this iteration; press Ctrl-C again to stop at once, without a summary");
+        })
+        .map_err(|error| Error::new(format!("cannot listen for Ctrl-C: {error}")))?;
+        Ok(Progress {
+            show,
+            iterations: settings.iterations,
+            warmup: settings.warmup,
+            ensembles: settings.ensembles,
+            sampling_since: None,
+            shown: Instant::now(),
+            stop,
+        })
+    }
+
+    pub(crate) fn finish(&mut self) {
+        if let Show::Bars(bars) = &self.show {
+            bars.iter().for_each(ProgressBar::finish);
+        }
+    }
+
+    /// Iterations a second and the time left, once both are known.
+    fn pace(&self, done: usize) -> String {
+        match self.sampling_since {
+            Some(since) if done > 0 => {
+                let rate = done as f64 / since.elapsed().as_secs_f64().max(1e-9);
+                let left = Duration::from_secs_f64((self.iterations - done) as f64 / rate);
+                format!("{rate:.0} it/s, {} left", indicatif::HumanDuration(left))
+            }
+            _ => "warming up".into(),
+        }
+    }
+}
+
+fn bars(settings: &Settings) -> Vec<ProgressBar> {
+    let all = MultiProgress::new();
+    let style = ProgressStyle::with_template("{prefix} {wide_bar} {pos}/{len} {msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    (1..=settings.ensembles)
+        .map(|ensemble| {
+            let bar = all.add(ProgressBar::new(settings.iterations as u64));
+            bar.set_style(style.clone());
+            bar.set_prefix(format!("ensemble {ensemble}"));
+            bar
+        })
+        .collect()
+}
+
+fn describe(status: Status) -> String {
+    let accept = match status.accept_rate {
+        Some(rate) => format!(", accept {:.1} %", 100.0 * rate),
+        None => String::new(),
+    };
+    format!(
+        "log joint {:.1}, {:.1} blocks{accept}",
+        status.log_joint, status.blocks
+    )
+}
+
+impl Observer for Progress {
+    fn after_round(
+        &mut self,
+        warmup: usize,
+        done: usize,
+        ensembles: &dyn Fn(usize) -> Status,
+    ) -> ControlFlow<()> {
+        if warmup == self.warmup && self.sampling_since.is_none() {
+            self.sampling_since = Some(Instant::now());
+        }
+        let last = done == self.iterations;
+        match &self.show {
+            Show::Nothing => {}
+            Show::Bars(bars) => {
+                if last || self.shown.elapsed() >= REDRAW {
+                    self.shown = Instant::now();
+                    for (ensemble, bar) in bars.iter().enumerate() {
+                        bar.set_position(done as u64);
+                        bar.set_message(format!(
+                            "{}, {}",
+                            self.pace(done),
+                            describe(ensembles(ensemble))
+                        ));
+                    }
+                }
+            }
+            Show::Lines => {
+                if last || self.shown.elapsed() >= LINE {
+                    self.shown = Instant::now();
+                    eprintln!("iteration {done}/{}, {}", self.iterations, self.pace(done));
+                    for ensemble in 0..self.ensembles {
+                        eprintln!(
+                            "  ensemble {}: {}",
+                            ensemble + 1,
+                            describe(ensembles(ensemble))
+                        );
+                    }
+                }
+            }
+        }
+        if self.stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}

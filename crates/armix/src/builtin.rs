@@ -1,0 +1,202 @@
+//! Data that come with the program: small classics typed in from the literature, and generators.
+
+use crate::data::{BinaryTable, Data, Dataset, Graph};
+use crate::error::{Error, Result};
+use crate::rng::{Purpose, Rng};
+
+/// The names of the built-in data, with what they are.
+pub const LIST: [(&str, &str); 6] = [
+    (
+        "karate",
+        "34 members of a karate club, 78 friendships (Zachary 1977)",
+    ),
+    (
+        "southern-women",
+        "18 women, 14 events they attended or not (Davis et al. 1941)",
+    ),
+    (
+        "four-vertex",
+        "the paper's smallest graph: 0-1, 0-2, 0-3, 2-3",
+    ),
+    (
+        "bernoulli-1, bernoulli-2, bernoulli-3",
+        "the paper's Examples 1 to 3: 100 rows in 5 blocks, 6, 8 or 10 columns",
+    ),
+    (
+        "planted:K,size,p_in,p_out",
+        "K blocks of this size, links within and between with these probabilities",
+    ),
+    (
+        "grid:WxH",
+        "a grid of W × H vertices whose opposite borders touch",
+    ),
+];
+
+/// Built-in data by name; `None` if no built-in data are called like that. The seed is for the
+/// data that are generated at random.
+///
+/// ```
+/// let data = armix::builtin::load("grid:4x5", 1).unwrap().unwrap();
+/// assert_eq!(data.data.n(), 20);
+/// ```
+pub fn load(name: &str, data_seed: u64) -> Option<Result<Dataset>> {
+    let network = |graph: Graph| Ok(Dataset::new(Data::Network(graph)));
+    Some(match name.split_once(':') {
+        None => match name {
+            "karate" => network(karate()),
+            "southern-women" => Ok(southern_women()),
+            "four-vertex" => network(four_vertex()),
+            "bernoulli-1" => Ok(Dataset::new(Data::Table(bernoulli(6, data_seed)))),
+            "bernoulli-2" => Ok(Dataset::new(Data::Table(bernoulli(8, data_seed)))),
+            "bernoulli-3" => Ok(Dataset::new(Data::Table(bernoulli(10, data_seed)))),
+            _ => return None,
+        },
+        Some(("planted", parameters)) => planted(parameters, data_seed).and_then(network),
+        Some(("grid", parameters)) => grid(parameters).and_then(network),
+        Some(_) => return None,
+    })
+}
+
+/// Zachary's karate club.
+pub fn karate() -> Graph {
+    #[rustfmt::skip]
+    const FRIENDS: [(u32, &[u32]); 26] = [
+        (0, &[1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 17, 19, 21, 31]),
+        (1, &[2, 3, 7, 13, 17, 19, 21, 30]), (2, &[3, 7, 8, 9, 13, 27, 28, 32]), (3, &[7, 12, 13]),
+        (4, &[6, 10]), (5, &[6, 10, 16]), (6, &[16]), (8, &[30, 32, 33]), (9, &[33]), (13, &[33]),
+        (14, &[32, 33]), (15, &[32, 33]), (18, &[32, 33]), (19, &[33]), (20, &[32, 33]), (22, &[32, 33]),
+        (23, &[25, 27, 29, 32, 33]), (24, &[25, 27, 31]), (25, &[31]), (26, &[29, 33]), (27, &[33]),
+        (28, &[31, 33]), (29, &[32, 33]), (30, &[32, 33]), (31, &[32, 33]), (32, &[33]),
+    ];
+    let edges: Vec<(u32, u32)> = (FRIENDS.iter())
+        .flat_map(|(u, friends)| friends.iter().map(|&v| (*u, v)))
+        .collect();
+    Graph::new(34, &edges).expect("valid")
+}
+
+/// The paper's four-vertex graph, A12 = A13 = A14 = A34 = 1.
+pub fn four_vertex() -> Graph {
+    Graph::new(4, &[(0, 1), (0, 2), (0, 3), (2, 3)]).expect("valid")
+}
+
+/// The southern women with the events they attended.
+pub fn southern_women() -> Dataset {
+    #[rustfmt::skip]
+    const EVENTS: [(&str, &[usize]); 18] = [
+        ("Evelyn Jefferson", &[1, 2, 3, 4, 5, 6, 8, 9]), ("Laura Mandeville", &[1, 2, 3, 5, 6, 7, 8]),
+        ("Theresa Anderson", &[2, 3, 4, 5, 6, 7, 8, 9]), ("Brenda Rogers", &[1, 3, 4, 5, 6, 7, 8]),
+        ("Charlotte McDowd", &[3, 4, 5, 7]), ("Frances Anderson", &[3, 5, 6, 8]),
+        ("Eleanor Nye", &[5, 6, 7, 8]), ("Pearl Oglethorpe", &[6, 8, 9]), ("Ruth DeSand", &[5, 7, 8, 9]),
+        ("Verne Sanderson", &[7, 8, 9, 12]), ("Myra Liddel", &[8, 9, 10, 12]),
+        ("Katherina Rogers", &[8, 9, 10, 12, 13, 14]), ("Sylvia Avondale", &[7, 8, 9, 10, 12, 13, 14]),
+        ("Nora Fayette", &[6, 7, 9, 10, 11, 12, 13, 14]), ("Helen Lloyd", &[7, 8, 10, 11, 12]),
+        ("Dorothy Murchison", &[8, 9]), ("Olivia Carleton", &[9, 11]), ("Flora Price", &[9, 11]),
+    ];
+    let mut cells = vec![0; 18 * 14];
+    for (woman, (_, events)) in EVENTS.iter().enumerate() {
+        events
+            .iter()
+            .for_each(|event| cells[woman * 14 + event - 1] = 1);
+    }
+    let table = BinaryTable::new(18, 14, cells).expect("valid");
+    let mut data = Dataset::new(Data::Table(table));
+    data.names = EVENTS.iter().map(|(name, _)| (*name).into()).collect();
+    data
+}
+
+/// The paper's Table 1 (after Jain and Neal): 20 rows in each of 5 blocks; with more than six
+/// columns the last one is repeated.
+pub fn bernoulli(columns: usize, data_seed: u64) -> BinaryTable {
+    const HIGH: f64 = 0.95;
+    const LOW: f64 = 0.05;
+    #[rustfmt::skip]
+    const PROBABILITIES: [[f64; 6]; 5] = [
+        [HIGH, HIGH, HIGH, HIGH, HIGH, HIGH],
+        [LOW, LOW, LOW, LOW, HIGH, HIGH],
+        [HIGH, LOW, LOW, HIGH, HIGH, HIGH],
+        [LOW, LOW, LOW, LOW, LOW, LOW],
+        [HIGH, HIGH, HIGH, HIGH, LOW, LOW],
+    ];
+    let mut rng = Rng::from_seed(Purpose::Data, data_seed);
+    let mut cells = Vec::with_capacity(100 * columns);
+    for row in 0..100 {
+        for column in 0..columns {
+            cells.push(u8::from(
+                rng.uniform() < PROBABILITIES[row / 20][column.min(5)],
+            ));
+        }
+    }
+    BinaryTable::new(100, columns, cells).expect("valid")
+}
+
+fn planted(parameters: &str, data_seed: u64) -> Result<Graph> {
+    let wrong = |why: &str| {
+        Error::new(format!(
+            "planted:{parameters}: {why}; write planted:K,size,p_in,p_out, for example planted:5,20,0.4,0.05"
+        ))
+    };
+    let parts: Vec<&str> = parameters.split(',').map(str::trim).collect();
+    let &[blocks, size, p_in, p_out] = parts.as_slice() else {
+        return Err(wrong("four numbers are needed"));
+    };
+    let count = |text: &str| text.parse::<u32>().ok().filter(|&c| c > 0);
+    let probability = |text: &str| text.parse::<f64>().ok().filter(|p| (0.0..=1.0).contains(p));
+    let (Some(blocks), Some(size)) = (count(blocks), count(size)) else {
+        return Err(wrong("K and size are whole numbers above 0"));
+    };
+    let (Some(p_in), Some(p_out)) = (probability(p_in), probability(p_out)) else {
+        return Err(wrong("p_in and p_out lie between 0 and 1"));
+    };
+    let n = (blocks.checked_mul(size).filter(|&n| n <= 1 << 24))
+        .ok_or_else(|| wrong("that is more than 2^24 vertices"))?;
+    let mut rng = Rng::from_seed(Purpose::Data, data_seed);
+    let mut edges = Vec::new();
+    for u in 0..n {
+        // The later vertices of the same block come first, then all others.
+        let end_of_block = (u / size + 1) * size;
+        for (range, p) in [(u + 1..end_of_block, p_in), (end_of_block..n, p_out)] {
+            let (from, to) = (u64::from(range.start), u64::from(range.end));
+            if p == 0.0 {
+                continue;
+            }
+            // Skip ahead to the next link, so that sparse networks cost as much as they have links.
+            let mut v = from;
+            while v < to {
+                if p < 1.0 {
+                    v = v.saturating_add((libm::log1p(-rng.uniform()) / libm::log1p(-p)) as u64);
+                }
+                if v < to {
+                    edges.push((u, v as u32));
+                }
+                v = v.saturating_add(1);
+            }
+        }
+    }
+    Graph::new(n as usize, &edges)
+}
+
+fn grid(parameters: &str) -> Result<Graph> {
+    let sides = parameters.split_once('x').and_then(|(w, h)| {
+        let side = |text: &str| {
+            text.trim()
+                .parse::<u32>()
+                .ok()
+                .filter(|s| (1..=1 << 16).contains(s))
+        };
+        Some((side(w)?, side(h)?))
+    });
+    let Some((width, height)) = sides.filter(|(w, h)| w.saturating_mul(*h) <= 1 << 24) else {
+        return Err(Error::new(format!(
+            "grid:{parameters}: write grid:WxH, for example grid:10x10, with at most 2^24 vertices"
+        )));
+    };
+    let mut edges = Vec::new();
+    for y in 0..height {
+        for x in 0..width {
+            let here = y * width + x;
+            edges.push((here, y * width + (x + 1) % width));
+            edges.push((here, (y + 1) % height * width + x));
+        }
+    }
+    Graph::new((width * height) as usize, &edges)
+}

@@ -1,0 +1,211 @@
+//! What is clustered: an undirected network or a binary table.
+
+use crate::error::{Error, Result};
+
+/// Items are numbered with 32 bits; the last number means "nowhere".
+const MAX_ITEMS: usize = u32::MAX as usize - 1;
+
+/// A simple undirected network, its edges stored twice (once from either end) in rows.
+///
+/// ```
+/// let graph = armix::data::Graph::new(3, &[(0, 1), (1, 0), (2, 2)]).unwrap();
+/// assert_eq!((graph.n(), graph.edges()), (3, 1)); // duplicates collapse, loops go
+/// assert_eq!(graph.neighbours(1), [0]);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Graph {
+    start: Vec<usize>,
+    neighbours: Vec<u32>,
+    /// Self-loops that were left out.
+    pub loops_dropped: usize,
+    /// Repeated edges that were counted once.
+    pub duplicates_dropped: usize,
+}
+
+impl Graph {
+    /// The network of n vertices with these edges, in either direction and any order. Self-loops
+    /// are dropped and repeated edges count once.
+    pub fn new(n: usize, edges: &[(u32, u32)]) -> Result<Self> {
+        check_n(n, "vertices")?;
+        let mut ends = Vec::with_capacity(edges.len());
+        let mut loops_dropped = 0;
+        for &(u, v) in edges {
+            if u as usize >= n || v as usize >= n {
+                return Err(Error::new(format!(
+                    "edge {u} – {v} does not fit {n} vertices, which are numbered 0 to {}",
+                    n - 1
+                )));
+            }
+            if u == v {
+                loops_dropped += 1;
+            } else {
+                ends.push((u.min(v), u.max(v)));
+            }
+        }
+        let with_duplicates = ends.len();
+        ends.sort_unstable();
+        ends.dedup();
+        let mut start = vec![0usize; n + 1];
+        for &(u, v) in &ends {
+            start[u as usize + 1] += 1;
+            start[v as usize + 1] += 1;
+        }
+        for v in 0..n {
+            start[v + 1] += start[v];
+        }
+        let mut next = start.clone();
+        let mut neighbours = vec![0; 2 * ends.len()];
+        for &(u, v) in &ends {
+            for (from, to) in [(u, v), (v, u)] {
+                neighbours[next[from as usize]] = to;
+                next[from as usize] += 1;
+            }
+        }
+        Ok(Graph {
+            start,
+            neighbours,
+            loops_dropped,
+            duplicates_dropped: with_duplicates - ends.len(),
+        })
+    }
+
+    /// The number of vertices.
+    pub fn n(&self) -> usize {
+        self.start.len() - 1
+    }
+
+    /// The number of edges.
+    pub fn edges(&self) -> usize {
+        self.neighbours.len() / 2
+    }
+
+    /// The vertices that v is linked to.
+    #[inline]
+    pub fn neighbours(&self, v: usize) -> &[u32] {
+        &self.neighbours[self.start[v]..self.start[v + 1]]
+    }
+
+    /// Whether two vertices are linked.
+    pub fn linked(&self, u: usize, v: usize) -> bool {
+        self.neighbours(u).contains(&(v as u32))
+    }
+
+    /// The number of vertices without an edge.
+    pub fn isolated(&self) -> usize {
+        (0..self.n())
+            .filter(|&v| self.neighbours(v).is_empty())
+            .count()
+    }
+}
+
+/// A table of n rows and d columns of zeros and ones.
+///
+/// ```
+/// let table = armix::data::BinaryTable::new(2, 3, vec![0, 1, 1, 1, 0, 0]).unwrap();
+/// assert_eq!(table.row(1), [1, 0, 0]);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BinaryTable {
+    d: usize,
+    cells: Vec<u8>,
+}
+
+impl BinaryTable {
+    /// The table with these cells, row after row.
+    pub fn new(n: usize, d: usize, cells: Vec<u8>) -> Result<Self> {
+        check_n(n, "rows")?;
+        if d == 0 {
+            return Err(Error::new(
+                "the table has no columns: nothing tells the rows apart",
+            ));
+        }
+        if n.checked_mul(d) != Some(cells.len()) {
+            return Err(Error::new(format!(
+                "{n} rows of {d} columns need {} cells, not {}",
+                n.saturating_mul(d),
+                cells.len()
+            )));
+        }
+        if let Some(at) = cells.iter().position(|&c| c > 1) {
+            return Err(Error::new(format!(
+                "row {}, column {}: {} is neither 0 nor 1",
+                at / d,
+                at % d,
+                cells[at]
+            )));
+        }
+        Ok(BinaryTable { d, cells })
+    }
+
+    /// The number of rows.
+    pub fn n(&self) -> usize {
+        self.cells.len() / self.d
+    }
+
+    /// The number of columns.
+    pub fn d(&self) -> usize {
+        self.d
+    }
+
+    /// One row.
+    #[inline]
+    pub fn row(&self, row: usize) -> &[u8] {
+        &self.cells[row * self.d..(row + 1) * self.d]
+    }
+}
+
+fn check_n(n: usize, what: &str) -> Result<()> {
+    match n {
+        0 => Err(Error::new(format!(
+            "there are no {what}: nothing to cluster"
+        ))),
+        1 => Err(Error::new(format!(
+            "there is only one of the {what}: clustering needs at least two"
+        ))),
+        n if n > MAX_ITEMS => Err(Error::new(format!(
+            "{n} {what} are more than the {MAX_ITEMS} that armix can number"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// What kind of data there is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Data {
+    /// A network.
+    Network(Graph),
+    /// A table.
+    Table(BinaryTable),
+}
+
+impl Data {
+    /// The number of items: vertices or rows.
+    pub fn n(&self) -> usize {
+        match self {
+            Data::Network(graph) => graph.n(),
+            Data::Table(table) => table.n(),
+        }
+    }
+}
+
+/// Data with what is known about them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dataset {
+    /// The data.
+    pub data: Data,
+    /// The items' names: as in the file, or their numbers.
+    pub names: Vec<String>,
+    /// What was done to the data while they were read, each a sentence.
+    pub notes: Vec<String>,
+}
+
+impl Dataset {
+    /// Data whose items are named by their numbers.
+    pub fn new(data: Data) -> Self {
+        Dataset {
+            names: (0..data.n()).map(|i| i.to_string()).collect(),
+            notes: Vec::new(),
+            data,
+        }
+    }
+}

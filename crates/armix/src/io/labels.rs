@@ -1,0 +1,67 @@
+//! Label files: one label a line in input order, or an item and its label on each line.
+
+use super::is_comment;
+use crate::error::{Error, Result};
+use std::collections::HashMap;
+
+/// Reads one label for each item. A label is any text; equal texts share a block.
+///
+/// ```
+/// let names = ["a".to_string(), "b".to_string(), "c".to_string()];
+/// let labels = armix::io::parse_labels("red\nblue\nred\n", &names).unwrap();
+/// assert_eq!(labels, [0, 1, 0]);
+/// let labels = armix::io::parse_labels("c\tred\nb\tblue\na\tred\n", &names).unwrap();
+/// assert_eq!(labels, [0, 1, 0]);
+/// ```
+pub fn parse_labels(text: &str, names: &[String]) -> Result<Vec<u32>> {
+    let lines: Vec<(usize, &str)> = (text.lines().enumerate())
+        .map(|(at, line)| (at + 1, line.trim_end_matches(['\r', ' '])))
+        .filter(|(_, line)| !is_comment(line))
+        .collect();
+    let mut known: HashMap<&str, u32> = HashMap::new();
+    let mut number = |label| {
+        let next = known.len() as u32;
+        *known.entry(label).or_insert(next)
+    };
+    let split = |line: &'_ str| {
+        line.find(['\t', ','])
+            .map(|at| (line[..at].to_string(), at + 1))
+    };
+    if !lines.iter().all(|(_, line)| split(line).is_some()) {
+        if lines.len() != names.len() {
+            return Err(Error::new(format!(
+                "there are {} labels for {} items: there must be one line for each item, in input order",
+                lines.len(),
+                names.len()
+            )));
+        }
+        return Ok(lines.iter().map(|(_, line)| number(line.trim())).collect());
+    }
+    let index: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
+    let mut labels = vec![None; names.len()];
+    for (at, line) in lines {
+        let Some((item, rest)) = split(line) else {
+            continue;
+        };
+        let Some(&item) = index.get(item.trim()) else {
+            return Err(
+                Error::new(format!("there is no item '{}' in the data", item.trim())).at_line(at),
+            );
+        };
+        if labels[item].replace(number(line[rest..].trim())).is_some() {
+            return Err(
+                Error::new(format!("item '{}' has a label already", names[item])).at_line(at),
+            );
+        }
+    }
+    let missing = labels.iter().position(Option::is_none);
+    match missing {
+        Some(item) => Err(Error::new(format!(
+            "item '{}' has no label: every item needs one",
+            names[item]
+        ))),
+        None => Ok(crate::partition::canonical(
+            &labels.into_iter().flatten().collect::<Vec<_>>(),
+        )),
+    }
+}

@@ -1,0 +1,68 @@
+//! What a model must tell about data and blocks, so that every move works with it.
+
+use crate::partition::{Item, Partition, Slot};
+
+/// A likelihood p(Y | z) with its parameters integrated out, kept as statistics of the blocks.
+///
+/// All methods speak of *sets* of items. What a set carries is weighed once, when it is taken
+/// out of its block, and that load then serves `sub`, `gains` and `add`: this is the whole
+/// difference between moving one item and moving a block.
+///
+/// Everything random stays outside; a model only counts. See CONTRIBUTING for how to add one.
+pub trait Model: Sized + Send + Sync + 'static {
+    /// The name in settings, results and tests.
+    const NAME: &'static str;
+
+    /// The statistics of all blocks. `clone_from` should reuse its buffers: every proposal copies.
+    type Stats: Clone + Send;
+
+    /// What a set of items carries; a buffer that is used again and again.
+    type Load: Send;
+
+    /// The number of items.
+    fn n(&self) -> usize;
+
+    /// The statistics before any item is placed.
+    fn empty_stats(&self) -> Self::Stats;
+
+    /// A buffer for [`Model::weigh`].
+    fn empty_load(&self) -> Self::Load;
+
+    /// Makes room for slots 0, …, `slots` − 1. New slots hold empty blocks.
+    fn grow(&self, stats: &mut Self::Stats, slots: usize);
+
+    /// Measures what the items C carry against the blocks of z. The items are placed nowhere.
+    fn weigh(&self, items: &[Item], z: &Partition, load: &mut Self::Load);
+
+    /// C joins the block in `slot`.
+    fn add(&self, stats: &mut Self::Stats, load: &Self::Load, slot: Slot);
+
+    /// C leaves the block in `slot`: undoes [`Model::add`].
+    fn sub(&self, stats: &mut Self::Stats, load: &Self::Load, slot: Slot);
+
+    /// For each of these slots, what ln p(Y | z) grows by if C joins it; empty slots count as
+    /// new blocks. z does not contain C. Most of all computing time is spent here.
+    fn gains(
+        &self,
+        stats: &Self::Stats,
+        load: &Self::Load,
+        z: &Partition,
+        slots: &[Slot],
+        gains: &mut [f64],
+    );
+
+    /// ln p(Y | z) of the placed items, from the statistics.
+    fn ln_evidence(&self, stats: &Self::Stats, z: &Partition) -> f64;
+
+    /// ln p(Y | z) from the data and nothing else, slow and obvious: what the tests believe.
+    fn ln_evidence_naive(&self, labels: &[u32]) -> f64;
+
+    /// A small made-up instance with n items, not symmetric in its items, for verification.
+    fn example(n: usize) -> Self;
+
+    /// New data of the same shape drawn from p(Y | z), with the same hyper-parameters.
+    fn simulate(&self, labels: &[u32], uniform: &mut dyn FnMut() -> f64) -> Self;
+
+    /// The bytes that the statistics of one state take with so many blocks.
+    fn stats_bytes(&self, blocks: usize) -> u64;
+}

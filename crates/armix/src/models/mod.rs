@@ -1,0 +1,35 @@
+//! The models, one file each, and their registry.
+
+mod bernoulli;
+mod irm;
+
+pub use bernoulli::Bernoulli;
+pub use irm::Irm;
+
+use crate::model::Model;
+
+/// Something to be done with every model.
+pub trait Visitor {
+    /// Does it with one of them.
+    fn visit<M: Model>(&mut self);
+}
+
+/// Shows every registered model to the visitor. A model in this list is verified and tested
+/// like all the others.
+pub fn visit_all(visitor: &mut impl Visitor) {
+    visitor.visit::<Bernoulli>();
+    visitor.visit::<Irm>();
+}
+
+/// The names of all models.
+pub fn names() -> Vec<&'static str> {
+    struct Names(Vec<&'static str>);
+    impl Visitor for Names {
+        fn visit<M: Model>(&mut self) {
+            self.0.push(M::NAME);
+        }
+    }
+    let mut names = Names(Vec::new());
+    visit_all(&mut names);
+    names.0
+}

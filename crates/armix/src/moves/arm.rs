@@ -1,0 +1,150 @@
+//! The reconfiguration moves of the paper: Algorithm 2 (sRM), Algorithm 3 (ARM as printed), and
+//! their variants, to be read beside it.
+//!
+//! In all of them i and j are split if z has them together and merged if it has them apart, while
+//! every other item may change its block too. The items or cells are processed in φ's order, and
+//! the product of the sweeps' probabilities is T(z* | z), because no two paths lead to the same z*
+//! (see [`super::reconfigure`]).
+
+use super::cells::Cells;
+use super::reconfigure::{Reconfiguration, ReconfigurationBuffers};
+use super::{Phi, Proposal};
+use crate::model::Model;
+use crate::partition::Item;
+use crate::state::State;
+use crate::sweep::Chooser;
+
+/// Simplified reconfiguration (Algorithm 2): i and j start alone, the rest follow one by one.
+#[derive(Debug, Default)]
+pub struct Srm {
+    buffers: ReconfigurationBuffers,
+}
+
+impl<M: Model> Proposal<M> for Srm {
+    fn propose(&mut self, phi: &Phi, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
+        // 1-4. Remove z_i and z_j, then add {i}, {j}, or {i, j} when merging.
+        let seats = (&[phi.i][..], &[phi.j][..]);
+        let mut z = Reconfiguration::open(phi, state, seats, chooser, &mut self.buffers);
+        // 5-. Each observation but i and j: anywhere if it was inside, else home, i or j.
+        for h in singles(phi) {
+            z.sweep(&[h]);
+        }
+        z.close()
+    }
+}
+
+/// sRM with the informed start of ARM: z*_i = c_i and z*_j = c_j.
+#[derive(Debug, Default)]
+pub struct Sarm {
+    cells: Cells,
+    buffers: ReconfigurationBuffers,
+}
+
+impl<M: Model> Proposal<M> for Sarm {
+    fn propose(&mut self, phi: &Phi, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
+        let c = &mut self.cells;
+        c.refine(phi, state.z());
+        let seats = (c.of(phi.i), c.of(phi.j));
+        let mut z = Reconfiguration::open(phi, state, seats, chooser, &mut self.buffers);
+        for h in singles(phi) {
+            z.sweep(&[h]);
+        }
+        z.close()
+    }
+}
+
+/// ARM as printed (Algorithm 3): cells inside z_i ∪ z_j move jointly, then single items.
+#[derive(Debug, Default)]
+pub struct ArmInner {
+    cells: Cells,
+    buffers: ReconfigurationBuffers,
+}
+
+impl<M: Model> Proposal<M> for ArmInner {
+    fn propose(&mut self, phi: &Phi, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
+        // 1. c ← zᵃ ∨ zᵇ ∨ z.
+        let c = &mut self.cells;
+        c.refine(phi, state.z());
+        // 2-4. Remove z_i and z_j, then add c_i, c_j, or c_i ∪ c_j when merging.
+        let seats = (c.of(phi.i), c.of(phi.j));
+        let mut z = Reconfiguration::open(phi, state, seats, chooser, &mut self.buffers);
+        // 5-8. The cells that are not placed, the largest first.
+        for a in c.others(phi) {
+            if z.is_inside(a[0]) {
+                z.sweep(a);
+            }
+        }
+        // 9-. Every item that has not been updated. The first of a cell is its earmark: it was
+        // updated with the cell, and a second update would open a second path.
+        for h in singles(phi) {
+            let updated = z.is_inside(h) && c.is_earmark(h) && !in_seat(c, phi, h);
+            if !updated {
+                z.sweep(&[h]);
+            }
+        }
+        z.close()
+    }
+}
+
+/// ARM: as printed, but the cells *outside* z_i ∪ z_j move jointly too: they stay home, or join
+/// the block of i or of j. This is what the published acceptance rates need: the way back from
+/// "v leaves X for Y" is "split v from Y, then all of X ∖ v joins v", which is hopeless item by
+/// item and one step as a cell.
+#[derive(Debug, Default)]
+pub struct Arm {
+    cells: Cells,
+    buffers: ReconfigurationBuffers,
+}
+
+impl<M: Model> Proposal<M> for Arm {
+    fn propose(&mut self, phi: &Phi, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
+        let c = &mut self.cells;
+        c.refine(phi, state.z());
+        let seats = (c.of(phi.i), c.of(phi.j));
+        let mut z = Reconfiguration::open(phi, state, seats, chooser, &mut self.buffers);
+        for a in c.others(phi) {
+            z.sweep(a);
+        }
+        for h in singles(phi) {
+            let updated = c.is_earmark(h) && !in_seat(c, phi, h);
+            if !updated {
+                z.sweep(&[h]);
+            }
+        }
+        z.close()
+    }
+}
+
+/// ARM by cells alone, without the moves of single items: it costs as many sweeps as there are
+/// cells, so that several fit into one iteration.
+#[derive(Debug, Default)]
+pub struct ArmCells {
+    cells: Cells,
+    buffers: ReconfigurationBuffers,
+}
+
+impl<M: Model> Proposal<M> for ArmCells {
+    fn propose(&mut self, phi: &Phi, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
+        let c = &mut self.cells;
+        c.refine(phi, state.z());
+        let seats = (c.of(phi.i), c.of(phi.j));
+        let mut z = Reconfiguration::open(phi, state, seats, chooser, &mut self.buffers);
+        for a in c.others(phi) {
+            z.sweep(a);
+        }
+        z.close()
+    }
+}
+
+/// All items but i and j, in φ's order.
+fn singles(phi: &Phi) -> impl Iterator<Item = Item> {
+    let (i, j) = (phi.i, phi.j);
+    phi.order.iter().copied().filter(move |&h| h != i && h != j)
+}
+
+/// Whether an item is of c_i or c_j. These cells were seated, not swept, and i and j are their
+/// earmarks, wherever they stand in the order.
+fn in_seat(c: &Cells, phi: &Phi, h: Item) -> bool {
+    let cell = c.of(h)[0];
+    cell == c.of(phi.i)[0] || cell == c.of(phi.j)[0]
+}

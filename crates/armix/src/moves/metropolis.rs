@@ -1,0 +1,145 @@
+//! The one acceptance rule, for every proposal.
+
+use super::{Background, Move, Outcome, Phi, Proposal};
+use crate::history::Past;
+use crate::model::Model;
+use crate::partition::{Comparer, Partition, Slot};
+use crate::rng::Rng;
+use crate::state::{State, Target};
+use crate::sweep::{Follow, Sample};
+
+/// A chain: its state with ln q, and room for a proposal and for the way back from it.
+pub struct Chain<'t, M: Model> {
+    state: State<'t, M>,
+    ln_q: f64,
+    proposed: State<'t, M>,
+    replay: Replay<'t, M>,
+}
+
+impl<'t, M: Model> Chain<'t, M> {
+    /// A chain that starts from these labels.
+    pub fn new(target: &'t Target<M>, labels: &[u32]) -> Self {
+        let state = State::from_labels(target, labels);
+        Chain {
+            ln_q: state.ln_q(),
+            proposed: State::unplaced(target),
+            replay: Replay::new(target),
+            state,
+        }
+    }
+
+    /// The partition.
+    pub fn z(&self) -> &Partition {
+        self.state.z()
+    }
+
+    /// ln q of the partition: the log joint.
+    pub fn ln_q(&self) -> f64 {
+        self.ln_q
+    }
+
+    /// Candidates weighed so far.
+    pub fn work(&self) -> u64 {
+        self.state.work() + self.proposed.work() + self.replay.state.work()
+    }
+
+    /// Changes the state in a way that needs no acceptance.
+    pub fn change<T>(&mut self, change: impl FnOnce(&mut State<'t, M>) -> T) -> T {
+        let result = change(&mut self.state);
+        self.ln_q = self.state.ln_q();
+        result
+    }
+
+    /// Lets the state renumber its slots when there are many more of them than blocks.
+    pub fn compact(&mut self) {
+        if self.state.compact() {
+            self.ln_q = self.state.ln_q(); // the same sum in another order
+        }
+    }
+}
+
+/// Finds the probability of the way from one state to another.
+pub struct Replay<'t, M: Model> {
+    state: State<'t, M>,
+    slot_of_block: Vec<Slot>,
+    comparer: Comparer,
+}
+
+impl<'t, M: Model> Replay<'t, M> {
+    /// A replay for states of this target.
+    pub fn new(target: &'t Target<M>) -> Self {
+        Replay {
+            state: State::unplaced(target),
+            slot_of_block: Vec::new(),
+            comparer: Comparer::default(),
+        }
+    }
+
+    /// ln T_φ(to | from): runs the proposal from `from`, forced to end in `to`. −∞ if it cannot.
+    pub fn ln_t(
+        &mut self,
+        proposal: &mut dyn Proposal<M>,
+        phi: &Phi,
+        from: &State<'t, M>,
+        to: &Partition,
+    ) -> f64 {
+        self.state.copy_from(from);
+        let mut follow = Follow::new(to, &mut self.slot_of_block);
+        let ln_t = proposal.propose(phi, &mut self.state, &mut follow);
+        if ln_t > f64::NEG_INFINITY && self.comparer.same(self.state.z(), to) {
+            ln_t
+        } else {
+            f64::NEG_INFINITY
+        }
+    }
+}
+
+/// A proposal made into a move by the Metropolis-Hastings rule (eq. acceptrate).
+pub struct Metropolis<M: Model> {
+    background: Background,
+    phi: Phi,
+    proposal: Box<dyn Proposal<M>>,
+}
+
+impl<M: Model> Metropolis<M> {
+    /// The move that draws φ and accepts or rejects what the proposal makes of it.
+    pub fn new(background: Background, proposal: Box<dyn Proposal<M>>) -> Self {
+        Metropolis {
+            background,
+            phi: Phi::new(0),
+            proposal,
+        }
+    }
+}
+
+impl<M: Model> Move<M> for Metropolis<M> {
+    fn step(&mut self, chain: &mut Chain<'_, M>, past: Past<'_>, rng: &mut Rng) -> Outcome {
+        if self.phi.order.len() != chain.z().n() {
+            self.phi = Phi::new(chain.z().n());
+        }
+        // φ is drawn without looking at the current state.
+        if !self.phi.draw(self.background, past, rng) {
+            return Outcome::Idle;
+        }
+        let Chain {
+            state,
+            ln_q,
+            proposed,
+            replay,
+        } = chain;
+        proposed.copy_from(state);
+        let there = self.proposal.propose(&self.phi, proposed, &mut Sample(rng));
+        let back = replay.ln_t(&mut *self.proposal, &self.phi, proposed, state.z());
+        let ln_q_proposed = proposed.ln_q();
+        let probability = libm::exp(ln_q_proposed - *ln_q + back - there).min(1.0);
+        let accepted = rng.uniform() < probability;
+        if accepted {
+            std::mem::swap(state, proposed);
+            *ln_q = ln_q_proposed;
+        }
+        Outcome::Proposed {
+            probability,
+            accepted,
+        }
+    }
+}

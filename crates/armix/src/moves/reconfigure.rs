@@ -1,0 +1,150 @@
+//! What the reconfiguration moves of the paper share: which items may go where, so that there is
+//! at most one path to every outcome.
+//!
+//! Items of z_i ∪ z_j (*insiders*) may go anywhere. All others (*outsiders*) may only stay in
+//! their home, or join the block of i or j.
+
+use super::Phi;
+use crate::model::Model;
+use crate::partition::{Item, Slot};
+use crate::state::State;
+use crate::sweep::{Buffers, Chooser, Offer, sweep};
+
+/// Buffers of [`Reconfiguration`].
+#[derive(Debug, Default)]
+pub struct ReconfigurationBuffers {
+    home: Vec<Slot>,
+    still_home: Vec<u32>,
+    insiders: Vec<Item>,
+    sweep: Buffers,
+}
+
+/// A reconfiguration under way: from z towards z*.
+pub struct Reconfiguration<'a, 't, M: Model> {
+    state: &'a mut State<'t, M>,
+    chooser: &'a mut dyn Chooser,
+    buffers: &'a mut ReconfigurationBuffers,
+    /// The slots of z_i and z_j.
+    opened: (Slot, Slot),
+    /// The slots of z*_i and z*_j; one and the same in a merge.
+    seats: [Slot; 2],
+    /// The uniqueness constraint; only a negative control goes without.
+    pub(crate) lock: bool,
+    ln_t: f64,
+}
+
+impl<'a, 't, M: Model> Reconfiguration<'a, 't, M> {
+    /// Removes z_i and z_j and seats c_i and c_j: apart if z has i and j together (a split), else
+    /// together (a merge). The other insiders are placed nowhere.
+    pub fn open(
+        phi: &Phi,
+        state: &'a mut State<'t, M>,
+        (ci, cj): (&[Item], &[Item]),
+        chooser: &'a mut dyn Chooser,
+        buffers: &'a mut ReconfigurationBuffers,
+    ) -> Self {
+        let ReconfigurationBuffers {
+            home,
+            still_home,
+            insiders,
+            ..
+        } = &mut *buffers;
+        home.clear();
+        home.extend_from_slice(state.z().slots_of_items());
+        still_home.clear();
+        still_home.extend((0..state.z().slots()).map(|s| state.z().size(Slot::new(s))));
+        let opened = (home[phi.i.index()], home[phi.j.index()]);
+        let blocks = [opened.0, opened.1];
+        let splitting = opened.0 == opened.1;
+        for &block in if splitting { &blocks[..1] } else { &blocks } {
+            insiders.clear();
+            insiders.extend((0..home.len()).filter(|&h| home[h] == block).map(Item::new));
+            let held = state.take(insiders);
+            state.set_aside(held);
+        }
+        state.pin_blocks(); // an outsider can come back to its home, even if all have left
+        let mut seat = |cell: &[Item], slot: Option<Slot>| {
+            let slot = slot.unwrap_or_else(|| state.fresh());
+            let held = state.take(cell);
+            state.put(held, slot);
+            slot
+        };
+        let at_i = seat(ci, None);
+        let at_j = seat(cj, (!splitting).then_some(at_i));
+        chooser.settled(phi.i, at_i);
+        chooser.settled(phi.j, at_j);
+        for (h, &slot) in home.iter().enumerate() {
+            if slot != opened.0 && slot != opened.1 {
+                chooser.homed(Item::new(h), slot);
+            }
+        }
+        Reconfiguration {
+            state,
+            chooser,
+            buffers,
+            opened,
+            seats: [at_i, at_j],
+            lock: true,
+            ln_t: 0.0,
+        }
+    }
+
+    /// Whether an item came from z_i ∪ z_j.
+    pub fn is_inside(&self, item: Item) -> bool {
+        let home = self.buffers.home[item.index()];
+        home == self.opened.0 || home == self.opened.1
+    }
+
+    /// Sweeps some items jointly: a cell, or a single item.
+    pub fn sweep(&mut self, items: &[Item]) {
+        if self.ln_t == f64::NEG_INFINITY {
+            return; // the chooser has lost its way already
+        }
+        self.ln_t += if self.is_inside(items[0]) {
+            sweep(
+                self.state,
+                items,
+                Offer::Everything,
+                self.chooser,
+                &mut self.buffers.sweep,
+            )
+        } else {
+            self.sweep_outsiders(items)
+        };
+    }
+
+    /// Home, even if they are elsewhere now or it is empty; or the block of i; or that of j.
+    fn sweep_outsiders(&mut self, items: &[Item]) -> f64 {
+        let home = self.buffers.home[items[0].index()];
+        let [at_i, at_j] = self.seats;
+        let m = items.len() as u32;
+        let still_home = self.buffers.still_home[home.index()];
+        let were_home = self.state.z().slot_of(items[0]) == home;
+        // If the last originals left a block that others have entered, the same partition could
+        // be reached by a second path (eq. uniquenessconstraint).
+        let locked = self.lock && were_home && still_home == m && self.state.z().size(home) > m;
+        let all = [home, at_i, at_j];
+        let offer = match (locked, at_i == at_j) {
+            (true, _) => &all[..1],
+            (false, true) => &all[..2],
+            (false, false) => &all[..],
+        };
+        let ln_pi = sweep(
+            self.state,
+            items,
+            Offer::Only(offer),
+            self.chooser,
+            &mut self.buffers.sweep,
+        );
+        let are_home = self.state.z().slot_of(items[0]) == home;
+        self.buffers.still_home[home.index()] =
+            still_home + m * u32::from(are_home) - m * u32::from(were_home);
+        ln_pi
+    }
+
+    /// Ends the move: ln T.
+    pub fn close(self) -> f64 {
+        self.state.unpin();
+        self.ln_t
+    }
+}

@@ -1,0 +1,356 @@
+//! A partition of n items: items sit in numbered slots; slots come and go without renumbering.
+
+use serde::{Deserialize, Serialize};
+
+/// An item: a row of a table or a vertex of a network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Item(u32);
+
+impl Item {
+    /// The item with this index, counted from 0.
+    pub fn new(index: usize) -> Self {
+        debug_assert!(index < u32::MAX as usize);
+        Item(index as u32)
+    }
+
+    /// Its index, counted from 0.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A place that can hold a block. Slots are stable: a block keeps its slot as long as it lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Slot(u32);
+
+impl Slot {
+    /// Where an item is that has not been placed.
+    pub const NOWHERE: Slot = Slot(u32::MAX);
+
+    /// The slot with this index, counted from 0.
+    pub fn new(index: usize) -> Self {
+        debug_assert!(index < u32::MAX as usize);
+        Slot(index as u32)
+    }
+
+    /// Its index, counted from 0.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Blocks of items in slots. Some items may be placed nowhere while a move is under way.
+///
+/// ```
+/// use armix::partition::{Item, Partition};
+/// let z = Partition::from_labels(&[7, 7, 3]);
+/// assert_eq!(z.blocks(), 2);
+/// assert_eq!(z.slot_of(Item::new(0)), z.slot_of(Item::new(1)));
+/// assert_eq!(z.labels(), [0, 0, 1]);
+/// ```
+#[derive(Debug)]
+pub struct Partition {
+    slot_of: Vec<Slot>,
+    size: Vec<u32>,
+    /// The slots that hold a block, in no meaningful but reproducible order.
+    live: Vec<Slot>,
+    /// Where a live slot stands in `live`.
+    live_at: Vec<u32>,
+    /// Empty slots that may be handed out; the one emptied last is on top.
+    free: Vec<Slot>,
+    /// Slots that are kept for their block even while it is empty.
+    pinned: Vec<bool>,
+}
+
+impl Partition {
+    /// n items, none of them placed.
+    pub fn unplaced(n: usize) -> Self {
+        Partition {
+            slot_of: vec![Slot::NOWHERE; n],
+            size: Vec::new(),
+            live: Vec::new(),
+            live_at: Vec::new(),
+            free: Vec::new(),
+            pinned: Vec::new(),
+        }
+    }
+
+    /// The partition that these labels describe; equal labels share a block.
+    pub fn from_labels(labels: &[u32]) -> Self {
+        let mut z = Partition::unplaced(labels.len());
+        for (index, label) in canonical(labels).into_iter().enumerate() {
+            if label as usize == z.slots() {
+                z.add_slot();
+            }
+            z.put(Item::new(index), Slot(label));
+        }
+        z
+    }
+
+    /// The number of items.
+    pub fn n(&self) -> usize {
+        self.slot_of.len()
+    }
+
+    /// The number of blocks.
+    pub fn blocks(&self) -> usize {
+        self.live.len()
+    }
+
+    /// The number of slots ever used: all slot indices are smaller.
+    pub fn slots(&self) -> usize {
+        self.size.len()
+    }
+
+    /// The slots that hold a block.
+    #[inline]
+    pub fn live(&self) -> &[Slot] {
+        &self.live
+    }
+
+    /// The number of items in a slot.
+    #[inline]
+    pub fn size(&self, slot: Slot) -> u32 {
+        self.size[slot.index()]
+    }
+
+    /// Where an item is; [`Slot::NOWHERE`] if it is not placed.
+    #[inline]
+    pub fn slot_of(&self, item: Item) -> Slot {
+        self.slot_of[item.index()]
+    }
+
+    /// Where all items are.
+    #[inline]
+    pub fn slots_of_items(&self) -> &[Slot] {
+        &self.slot_of
+    }
+
+    /// Takes a placed item out of its slot.
+    #[inline]
+    pub fn take(&mut self, item: Item) {
+        let slot = std::mem::replace(&mut self.slot_of[item.index()], Slot::NOWHERE);
+        let size = &mut self.size[slot.index()];
+        *size -= 1;
+        if *size == 0 {
+            let at = self.live_at[slot.index()] as usize;
+            self.live.swap_remove(at);
+            if let Some(&moved) = self.live.get(at) {
+                self.live_at[moved.index()] = at as u32;
+            }
+            if !self.pinned[slot.index()] {
+                self.free.push(slot);
+            }
+        }
+    }
+
+    /// Puts an item that is nowhere into a slot.
+    #[inline]
+    pub fn put(&mut self, item: Item, slot: Slot) {
+        debug_assert_eq!(self.slot_of[item.index()], Slot::NOWHERE);
+        self.slot_of[item.index()] = slot;
+        let size = &mut self.size[slot.index()];
+        *size += 1;
+        if *size == 1 {
+            self.live_at[slot.index()] = self.live.len() as u32;
+            self.live.push(slot);
+            if !self.pinned[slot.index()] {
+                // Nearly always the top: `fresh` hands out the top.
+                let at = self.free.iter().rposition(|&s| s == slot);
+                self.free
+                    .remove(at.expect("an empty, unpinned slot is free"));
+            }
+        }
+    }
+
+    /// An empty slot that is not pinned: the one emptied last, or a new one. It stays on offer
+    /// until something is put there.
+    pub fn fresh(&mut self) -> Slot {
+        match self.free.last() {
+            Some(&slot) => slot,
+            None => self.add_slot(),
+        }
+    }
+
+    fn add_slot(&mut self) -> Slot {
+        let slot = Slot::new(self.size.len());
+        self.size.push(0);
+        self.live_at.push(0);
+        self.pinned.push(false);
+        self.free.push(slot);
+        slot
+    }
+
+    /// Keeps a live slot for its block: should it become empty, `fresh` does not hand it out.
+    pub fn pin(&mut self, slot: Slot) {
+        debug_assert!(self.size(slot) > 0);
+        self.pinned[slot.index()] = true;
+    }
+
+    /// Ends all pinning.
+    pub fn unpin_all(&mut self) {
+        for index in 0..self.pinned.len() {
+            if std::mem::replace(&mut self.pinned[index], false) && self.size[index] == 0 {
+                self.free.push(Slot::new(index));
+            }
+        }
+    }
+
+    /// Becomes a copy of `other` without allocating (once the buffers are large enough).
+    pub fn copy_from(&mut self, other: &Partition) {
+        self.slot_of.clone_from(&other.slot_of);
+        self.size.clone_from(&other.size);
+        self.live.clone_from(&other.live);
+        self.live_at.clone_from(&other.live_at);
+        self.free.clone_from(&other.free);
+        self.pinned.clone_from(&other.pinned);
+    }
+
+    /// Canonical labels: 0, 1, … in order of first appearance.
+    pub fn labels(&self) -> Vec<u32> {
+        canonical(&self.slot_of.iter().map(|s| s.0).collect::<Vec<_>>())
+    }
+
+    /// The size of the largest block.
+    pub fn largest(&self) -> u32 {
+        self.live.iter().map(|&s| self.size(s)).max().unwrap_or(0)
+    }
+}
+
+/// The same partition with labels 0, 1, … in order of first appearance.
+///
+/// ```
+/// assert_eq!(armix::partition::canonical(&[5, 2, 5, 9]), [0, 1, 0, 2]);
+/// ```
+pub fn canonical(labels: &[u32]) -> Vec<u32> {
+    // Labels are usually small, then a table will do; arbitrary ones (from files) are ranked first.
+    let largest = labels.iter().copied().max().unwrap_or(0) as usize;
+    if largest > 4 * labels.len() + 1024 {
+        let mut distinct = labels.to_vec();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let ranks: Vec<u32> = labels
+            .iter()
+            .map(|l| distinct.partition_point(|d| d < l) as u32)
+            .collect();
+        return canonical(&ranks);
+    }
+    let mut new_label = vec![u32::MAX; largest + 1];
+    let mut next = 0;
+    labels
+        .iter()
+        .map(|&label| {
+            let new = &mut new_label[label as usize];
+            if *new == u32::MAX {
+                *new = next;
+                next += 1;
+            }
+            *new
+        })
+        .collect()
+}
+
+/// All partitions of n items as canonical labels, in lexicographic order. For small n: there
+/// are 15 for n = 4, 52 for n = 5 and 115 975 for n = 10.
+pub fn all_partitions(n: usize) -> Vec<Vec<u32>> {
+    fn extend(prefix: &mut Vec<u32>, n: usize, blocks: u32, out: &mut Vec<Vec<u32>>) {
+        if prefix.len() == n {
+            out.push(prefix.clone());
+            return;
+        }
+        for label in 0..=blocks {
+            prefix.push(label);
+            extend(prefix, n, blocks.max(label + 1), out);
+            prefix.pop();
+        }
+    }
+    let mut out = Vec::new();
+    extend(&mut Vec::with_capacity(n), n, 0, &mut out);
+    out
+}
+
+/// The coarsest common refinement a ∨ b of two labelled partitions, by counting, not hashing.
+#[derive(Debug, Clone, Default)]
+pub struct Refiner {
+    start: Vec<u32>,
+    by_a: Vec<u32>,
+    seen: Vec<(u32, u32)>,
+}
+
+impl Refiner {
+    /// Writes labels 0, 1, … of a ∨ b and returns how many cells there are. O(n + labels); the
+    /// labels of a and b must be small numbers, as those of slots and of stored states are.
+    pub fn refine(&mut self, a: &[u32], b: &[u32], out: &mut Vec<u32>) -> usize {
+        debug_assert_eq!(a.len(), b.len());
+        // Sort the items by a, keeping their order (counting sort) …
+        let labels_a = a.iter().max().map_or(0, |&m| m as usize + 1);
+        let labels_b = b.iter().max().map_or(0, |&m| m as usize + 1);
+        self.start.clear();
+        self.start.resize(labels_a + 1, 0);
+        for &label in a {
+            self.start[label as usize + 1] += 1;
+        }
+        for k in 0..labels_a {
+            self.start[k + 1] += self.start[k];
+        }
+        self.by_a.clear();
+        self.by_a.resize(a.len(), 0);
+        for (item, &label) in a.iter().enumerate() {
+            let place = &mut self.start[label as usize];
+            self.by_a[*place as usize] = item as u32;
+            *place += 1;
+        }
+        // … and number the labels of b anew within each block of a.
+        self.seen.clear();
+        self.seen.resize(labels_b, (u32::MAX, 0));
+        out.clear();
+        out.resize(a.len(), 0);
+        let mut cells = 0;
+        for &item in &self.by_a {
+            let item = item as usize;
+            let (block, cell) = &mut self.seen[b[item] as usize];
+            if *block != a[item] {
+                *block = a[item];
+                *cell = cells;
+                cells += 1;
+            }
+            out[item] = *cell;
+        }
+        cells as usize
+    }
+}
+
+/// How two states are compared whose slots are numbered differently; keeps its buffers.
+#[derive(Debug, Default)]
+pub struct Comparer {
+    there: Vec<Slot>,
+    back: Vec<Slot>,
+}
+
+impl Comparer {
+    /// Whether two placements describe the same partition.
+    pub fn same(&mut self, x: &Partition, y: &Partition) -> bool {
+        if x.n() != y.n() || x.blocks() != y.blocks() {
+            return false;
+        }
+        self.there.clear();
+        self.there.resize(x.slots(), Slot::NOWHERE);
+        self.back.clear();
+        self.back.resize(y.slots(), Slot::NOWHERE);
+        x.slot_of.iter().zip(&y.slot_of).all(|(&s, &t)| {
+            if s == Slot::NOWHERE || t == Slot::NOWHERE {
+                return s == t;
+            }
+            let (there, back) = (&mut self.there[s.index()], &mut self.back[t.index()]);
+            if *there == Slot::NOWHERE && *back == Slot::NOWHERE {
+                *there = t;
+                *back = s;
+            }
+            *there == t && *back == s
+        })
+    }
+}

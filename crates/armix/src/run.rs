@@ -1,0 +1,228 @@
+//! A run: settings, labels and numbers, with no model inside. What samples writes it; what
+//! diagnoses, summarises and draws reads it.
+
+use crate::error::{Error, Result};
+use crate::history::Row;
+use crate::moves::{Options, Schedule};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// Where the chains begin.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// A draw from the prior, another one in each chain. ARM explores where chains disagree, so
+    /// this is the default.
+    Crp,
+    /// All items in one block.
+    One,
+    /// Every item alone.
+    Singletons,
+    /// Each item in one of K blocks, at random.
+    Uniform(u32),
+    /// Given labels.
+    Labels(Vec<u32>),
+}
+
+impl FromStr for Start {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match (text, text.strip_prefix("uniform:")) {
+            ("crp", _) => Ok(Start::Crp),
+            ("one", _) => Ok(Start::One),
+            ("singletons", _) => Ok(Start::Singletons),
+            (_, Some(k)) => match k.parse() {
+                Ok(k) if k > 0 => Ok(Start::Uniform(k)),
+                _ => Err(Error::new(format!(
+                    "start '{text}': after uniform: comes the number of blocks, as in uniform:10"
+                ))),
+            },
+            _ => Err(Error::new(format!(
+                "there is no start '{text}'; use crp, one, singletons, uniform:K or a file of labels"
+            ))),
+        }
+    }
+}
+
+impl fmt::Display for Start {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Start::Crp => f.write_str("crp"),
+            Start::One => f.write_str("one"),
+            Start::Singletons => f.write_str("singletons"),
+            Start::Uniform(k) => write!(f, "uniform:{k}"),
+            Start::Labels(_) => f.write_str("labels"),
+        }
+    }
+}
+
+/// All that a run depends on besides data and model. The result is a function of these, except
+/// that `threads` does not change it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// R: independent ensembles. Convergence is judged between them.
+    pub ensembles: usize,
+    /// S: chains of an ensemble. They learn from each other's past.
+    pub chains: usize,
+    /// Iterations that are recorded.
+    pub iterations: usize,
+    /// Gibbs iterations before them, which fill the history.
+    pub warmup: usize,
+    /// The moves of an iteration.
+    pub schedule: Schedule,
+    /// Settings of the moves.
+    pub moves: Options,
+    /// Where the chains begin.
+    pub start: Start,
+    /// The seed.
+    pub seed: u64,
+    /// After so many recorded iterations the history stays as it is. From then on every step
+    /// leaves the posterior exactly invariant. `None`: it grows for ever, and adapts ever less.
+    pub freeze_after: Option<usize>,
+    /// Bytes for the history of all ensembles together.
+    pub history_bytes: u64,
+    /// Threads; 0 for one per core.
+    pub threads: usize,
+    /// Keep the labels of every so-manieth iteration in [`Trace::draws`].
+    pub keep_draws: Option<usize>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            ensembles: 4,
+            chains: 8,
+            iterations: 1000,
+            warmup: 50,
+            schedule: Schedule::default(),
+            moves: Options::default(),
+            start: Start::Crp,
+            seed: 1,
+            freeze_after: None,
+            history_bytes: 1 << 30,
+            threads: 0,
+            keep_draws: None,
+        }
+    }
+}
+
+impl Settings {
+    /// Checks the settings for n items.
+    pub fn check(&self, n: usize) -> Result<()> {
+        let at_least_one = |name: &str, value: usize| match value {
+            0 => Err(Error::new(format!("{name} must be at least 1"))),
+            _ => Ok(()),
+        };
+        at_least_one("the number of ensembles", self.ensembles)?;
+        at_least_one("the number of chains", self.chains)?;
+        at_least_one("the number of iterations", self.iterations)?;
+        at_least_one("the thinning of draws", self.keep_draws.unwrap_or(1))?;
+        match &self.start {
+            Start::Labels(labels) if labels.len() != n => Err(Error::new(format!(
+                "the start gives {} labels for {n} items: there must be one for each, in input order",
+                labels.len()
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// How often a move was made, and what came of it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Counter {
+    /// Proposals; scans of a move that needs no acceptance.
+    pub proposed: u64,
+    /// How many were accepted.
+    pub accepted: u64,
+    /// The sum of the acceptance probabilities.
+    pub probability: f64,
+    /// How often there was nothing to propose, because the past agrees.
+    pub idle: u64,
+    /// Seconds, summed over chains.
+    pub seconds: f64,
+    /// Candidates weighed.
+    pub work: u64,
+}
+
+impl Counter {
+    /// The mean acceptance probability; `None` if nothing was proposed.
+    pub fn accept_rate(&self) -> Option<f64> {
+        (self.proposed > 0).then(|| self.probability / self.proposed as f64)
+    }
+
+    /// Adds what another counter has counted.
+    pub fn add(&mut self, other: &Counter) {
+        self.proposed += other.proposed;
+        self.accepted += other.accepted;
+        self.probability += other.probability;
+        self.idle += other.idle;
+        self.seconds += other.seconds;
+        self.work += other.work;
+    }
+}
+
+/// One chain, iteration by iteration.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Trace {
+    /// ln q(z).
+    pub log_joint: Vec<f64>,
+    /// The number of blocks.
+    pub blocks: Vec<u32>,
+    /// The number of items in the largest block.
+    pub largest: Vec<u32>,
+    /// The labels of every `keep_draws`-th iteration.
+    pub draws: Vec<Row>,
+    /// The best log joint so far with its labels.
+    pub best: Option<(f64, Vec<u32>)>,
+    /// One counter for each entry of the schedule.
+    pub counters: Vec<Counter>,
+}
+
+/// What was sampled.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// The model's name.
+    pub model: &'static str,
+    /// The number of items.
+    pub n: usize,
+    /// What was asked for.
+    pub settings: Settings,
+    /// Iterations that were done; fewer than asked for if the run was interrupted.
+    pub iterations: usize,
+    /// Traces by ensemble and chain.
+    pub ensembles: Vec<Vec<Trace>>,
+    /// Wall-clock seconds, with warm-up.
+    pub seconds: f64,
+}
+
+impl Run {
+    /// Whether the run was stopped early.
+    pub fn interrupted(&self) -> bool {
+        self.iterations < self.settings.iterations
+    }
+
+    /// All traces, ensemble after ensemble.
+    pub fn traces(&self) -> impl Iterator<Item = &Trace> {
+        self.ensembles.iter().flatten()
+    }
+
+    /// The best partition of all chains with its log joint.
+    pub fn best(&self) -> Option<&(f64, Vec<u32>)> {
+        // The first of equals, so that the answer does not depend on anything else.
+        let best = self.traces().filter_map(|t| t.best.as_ref());
+        best.reduce(|a, b| if b.0 > a.0 { b } else { a })
+    }
+
+    /// Counters by entry of the schedule, summed over some traces.
+    pub fn counters<'a>(&self, traces: impl Iterator<Item = &'a Trace>) -> Vec<Counter> {
+        let mut sums = vec![Counter::default(); self.settings.schedule.moves().len()];
+        for trace in traces {
+            for (sum, counter) in sums.iter_mut().zip(&trace.counters) {
+                sum.add(counter);
+            }
+        }
+        sums
+    }
+}

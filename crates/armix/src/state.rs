@@ -1,0 +1,177 @@
+//! A partition together with the model's statistics: the only place where the two change.
+
+use crate::error::Result;
+use crate::model::Model;
+use crate::partition::{Item, Partition, Slot};
+use crate::prior::Crp;
+
+/// What is sampled: q(z) = p(Y | z) · CRP(z | α).
+#[derive(Debug, Clone)]
+pub struct Target<M> {
+    /// The likelihood, with the data.
+    pub model: M,
+    /// The prior over partitions.
+    pub prior: Crp,
+}
+
+impl<M: Model> Target<M> {
+    /// The posterior of a model under CRP(α).
+    pub fn new(model: M, alpha: f64) -> Result<Self> {
+        let prior = Crp::new(alpha, model.n())?;
+        Ok(Target { model, prior })
+    }
+
+    /// ln q of a labelled partition.
+    pub fn ln_q(&self, labels: &[u32]) -> f64 {
+        State::from_labels(self, labels).ln_q()
+    }
+}
+
+/// Items that were taken out and must be put somewhere; what they carry stays weighed in the state.
+#[derive(Debug)]
+#[must_use = "items that are held belong to no block: put them back or set them aside"]
+pub struct Held<'c> {
+    items: &'c [Item],
+}
+
+/// A partition z with the statistics of its blocks.
+///
+/// It can do three things: take some items out, say how much each slot would like them, and put
+/// them back.
+pub struct State<'t, M: Model> {
+    target: &'t Target<M>,
+    z: Partition,
+    stats: M::Stats,
+    load: M::Load,
+    m: u32,
+    work: u64,
+}
+
+impl<'t, M: Model> State<'t, M> {
+    /// A state in which no item is placed.
+    pub fn unplaced(target: &'t Target<M>) -> Self {
+        State {
+            target,
+            z: Partition::unplaced(target.model.n()),
+            stats: target.model.empty_stats(),
+            load: target.model.empty_load(),
+            m: 0,
+            work: 0,
+        }
+    }
+
+    /// The state that these labels describe.
+    pub fn from_labels(target: &'t Target<M>, labels: &[u32]) -> Self {
+        assert_eq!(labels.len(), target.model.n(), "one label for each item");
+        let mut state = State::unplaced(target);
+        let mut slots = vec![Slot::NOWHERE; labels.len()];
+        for (index, label) in crate::partition::canonical(labels).into_iter().enumerate() {
+            let slot = &mut slots[label as usize];
+            if *slot == Slot::NOWHERE {
+                *slot = state.fresh();
+            }
+            let item = [Item::new(index)];
+            let held = state.take(&item);
+            state.put(held, *slot);
+        }
+        state
+    }
+
+    /// Becomes a copy of `other`, without allocating once the buffers have grown.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.z.copy_from(&other.z);
+        self.stats.clone_from(&other.stats);
+    }
+
+    /// The partition.
+    #[inline]
+    pub fn z(&self) -> &Partition {
+        &self.z
+    }
+
+    /// Candidates weighed so far: the unit of work that does not depend on the machine.
+    pub fn work(&self) -> u64 {
+        self.work
+    }
+
+    /// Takes the items C out of their block; they all share one, or are placed nowhere yet.
+    pub fn take<'c>(&mut self, items: &'c [Item]) -> Held<'c> {
+        let home = self.z.slot_of(items[0]);
+        let model = &self.target.model;
+        if home == Slot::NOWHERE {
+            model.weigh(items, &self.z, &mut self.load);
+        } else {
+            for &item in items {
+                debug_assert_eq!(self.z.slot_of(item), home, "C lies within one block");
+                self.z.take(item);
+            }
+            model.weigh(items, &self.z, &mut self.load);
+            model.sub(&mut self.stats, &self.load, home);
+        }
+        self.m = items.len() as u32;
+        Held { items }
+    }
+
+    /// For each slot, what ln q grows by if the held items join it. An empty slot is a new block.
+    pub fn gains(&mut self, _held: &Held<'_>, slots: &[Slot], gains: &mut Vec<f64>) {
+        self.work += slots.len() as u64;
+        gains.clear();
+        gains.resize(slots.len(), 0.0);
+        let Target { model, prior } = self.target;
+        model.gains(&self.stats, &self.load, &self.z, slots, gains);
+        for (gain, &slot) in gains.iter_mut().zip(slots) {
+            *gain += prior.gain(self.z.size(slot), self.m);
+        }
+    }
+
+    /// Puts the held items into a slot.
+    #[inline]
+    pub fn put(&mut self, held: Held<'_>, slot: Slot) {
+        self.target.model.add(&mut self.stats, &self.load, slot);
+        for &item in held.items {
+            self.z.put(item, slot);
+        }
+    }
+
+    /// Leaves the held items placed nowhere.
+    pub fn set_aside(&mut self, held: Held<'_>) {
+        let Held { items: _ } = held;
+    }
+
+    /// An empty slot for a new block: the one that was emptied last, or a new one.
+    pub fn fresh(&mut self) -> Slot {
+        let slot = self.z.fresh();
+        self.target.model.grow(&mut self.stats, self.z.slots());
+        slot
+    }
+
+    /// Keeps every block's slot for this block, even when it becomes empty, until [`State::unpin`].
+    pub fn pin_blocks(&mut self) {
+        for at in 0..self.z.blocks() {
+            self.z.pin(self.z.live()[at]);
+        }
+    }
+
+    /// Gives empty slots free again that were kept.
+    pub fn unpin(&mut self) {
+        self.z.unpin_all();
+    }
+
+    /// ln q(z) of the placed items.
+    pub fn ln_q(&self) -> f64 {
+        let Target { model, prior } = self.target;
+        prior.ln_p(&self.z) + model.ln_evidence(&self.stats, &self.z)
+    }
+
+    /// Renumbers the slots if most of them stand empty, so that statistics stay small; says
+    /// whether it did.
+    pub fn compact(&mut self) -> bool {
+        let sparse = self.z.slots() > 32 && self.z.slots() > 4 * self.z.blocks();
+        if sparse {
+            let work = self.work;
+            *self = State::from_labels(self.target, &self.z.labels());
+            self.work = work;
+        }
+        sparse
+    }
+}

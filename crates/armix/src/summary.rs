@@ -1,0 +1,210 @@
+//! What a run says, as one object: the same for people, for JSON and for Python.
+
+use crate::diagnose::{self, Verdict, mean_sd, second_half};
+use crate::run::Run;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A run in numbers. Posterior quantities are taken from the second half of all chains.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// The model's name.
+    pub model: &'static str,
+    /// The number of items.
+    pub n: usize,
+    /// The seed.
+    pub seed: u64,
+    /// R.
+    pub ensembles: usize,
+    /// S.
+    pub chains: usize,
+    /// Recorded iterations.
+    pub iterations: usize,
+    /// Whether the run was stopped before all iterations were done.
+    pub interrupted: bool,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// Whether to believe it …
+    pub verdict: Verdict,
+    /// … and why.
+    pub reasons: Vec<String>,
+    /// What each move did, in the order of the schedule.
+    #[serde(serialize_with = "in_order")]
+    pub moves: Vec<(String, MoveSummary)>,
+    /// ln q.
+    pub log_joint: LogJointSummary,
+    /// The number of blocks.
+    pub blocks: BlocksSummary,
+    /// Per ensemble: iterations × total time / time spent in Gibbs scans, the paper's measure of
+    /// effort; `null` without Gibbs scans.
+    pub normalised_iterations: Vec<Option<f64>>,
+    /// The partition of highest log joint that any chain visited: a label for each item.
+    pub best_partition: Vec<u32>,
+}
+
+/// What one move did.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MoveSummary {
+    /// Proposals, or scans.
+    pub proposed: u64,
+    /// How many were accepted.
+    pub accepted: u64,
+    /// The mean acceptance probability; `null` if nothing was proposed.
+    pub accept_rate: Option<f64>,
+    /// How often the past agreed, so that there was nothing to propose.
+    pub idle: u64,
+    /// Seconds, summed over chains.
+    pub seconds: f64,
+    /// Candidates weighed.
+    pub work: u64,
+}
+
+/// The posterior of the log joint.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LogJointSummary {
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub sd: f64,
+    /// The highest of all iterations.
+    pub best: f64,
+    /// R̂ between ensembles, the mean over chain indices; `null` if not defined.
+    pub rhat: Option<f64>,
+    /// Its standard deviation over chain indices.
+    pub rhat_sd: Option<f64>,
+}
+
+/// The posterior of the number of blocks.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BlocksSummary {
+    /// Mean.
+    pub mean: f64,
+    /// The most frequent number; the smallest of equals.
+    pub mode: u32,
+    /// Probabilities by number.
+    pub distribution: BTreeMap<u32, f64>,
+}
+
+fn in_order<S: serde::Serializer>(
+    moves: &[(String, MoveSummary)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(moves.iter().map(|(name, summary)| (name, summary)))
+}
+
+impl Summary {
+    /// Summarises a run of at least one iteration.
+    pub fn new(run: &Run) -> Self {
+        let (verdict, reasons) = diagnose::verdict(run);
+        let rhat = diagnose::rhat_between_ensembles(run, |t| t.log_joint.clone());
+        let log_joint: Vec<f64> = (run.traces())
+            .flat_map(|t| second_half(&t.log_joint).iter().copied())
+            .collect();
+        let (mean, sd) = mean_sd(&log_joint);
+        let (best, best_partition) = run
+            .best()
+            .cloned()
+            .unwrap_or((f64::NEG_INFINITY, Vec::new()));
+        Summary {
+            model: run.model,
+            n: run.n,
+            seed: run.settings.seed,
+            ensembles: run.settings.ensembles,
+            chains: run.settings.chains,
+            iterations: run.iterations,
+            interrupted: run.interrupted(),
+            seconds: run.seconds,
+            verdict,
+            reasons,
+            moves: moves(run),
+            log_joint: LogJointSummary {
+                mean,
+                sd,
+                best,
+                rhat: rhat.mean,
+                rhat_sd: rhat.sd,
+            },
+            blocks: blocks(run),
+            normalised_iterations: normalised_iterations(run),
+            best_partition,
+        }
+    }
+
+    /// The best partition as blocks of item indices, the largest first.
+    pub fn best_blocks(&self) -> Vec<Vec<usize>> {
+        let count = self
+            .best_partition
+            .iter()
+            .max()
+            .map_or(0, |&m| m as usize + 1);
+        let mut blocks = vec![Vec::new(); count];
+        for (item, &label) in self.best_partition.iter().enumerate() {
+            blocks[label as usize].push(item);
+        }
+        blocks.sort_by_key(|block| std::cmp::Reverse(block.len()));
+        blocks
+    }
+}
+
+/// Entries of the schedule that name the same move are added up.
+fn moves(run: &Run) -> Vec<(String, MoveSummary)> {
+    let mut merged: Vec<(String, crate::run::Counter)> = Vec::new();
+    for ((name, _), counter) in run
+        .settings
+        .schedule
+        .moves()
+        .iter()
+        .zip(run.counters(run.traces()))
+    {
+        match merged.iter_mut().find(|(known, _)| known == name) {
+            Some((_, sum)) => sum.add(&counter),
+            None => merged.push((name.clone(), counter)),
+        }
+    }
+    let summary = |c: crate::run::Counter| MoveSummary {
+        proposed: c.proposed,
+        accepted: c.accepted,
+        accept_rate: c.accept_rate(),
+        idle: c.idle,
+        seconds: c.seconds,
+        work: c.work,
+    };
+    merged
+        .into_iter()
+        .map(|(name, c)| (name, summary(c)))
+        .collect()
+}
+
+fn blocks(run: &Run) -> BlocksSummary {
+    let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+    for trace in run.traces() {
+        for &k in second_half(&trace.blocks) {
+            *counts.entry(k).or_default() += 1;
+        }
+    }
+    let total: u64 = counts.values().sum();
+    let sum: u64 = counts.iter().map(|(&k, &count)| u64::from(k) * count).sum();
+    let mode = counts.iter().rev().max_by_key(|&(_, count)| count);
+    BlocksSummary {
+        mean: sum as f64 / total as f64,
+        mode: mode.map_or(0, |(&k, _)| k),
+        distribution: counts
+            .iter()
+            .map(|(&k, &count)| (k, count as f64 / total as f64))
+            .collect(),
+    }
+}
+
+fn normalised_iterations(run: &Run) -> Vec<Option<f64>> {
+    (run.ensembles.iter())
+        .map(|traces| {
+            let counters = run.counters(traces.iter());
+            let total: f64 = counters.iter().map(|c| c.seconds).sum();
+            let gibbs: f64 = (run.settings.schedule.moves().iter().zip(&counters))
+                .filter(|((name, _), _)| name == "gibbs")
+                .map(|(_, c)| c.seconds)
+                .sum();
+            (gibbs > 0.0).then(|| run.iterations as f64 * total / gibbs)
+        })
+        .collect()
+}

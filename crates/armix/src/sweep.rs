@@ -1,0 +1,175 @@
+//! The one primitive: take items out, weigh the candidates, choose one, put the items there.
+//!
+//! Every move is a recipe of sweeps. What decides is a [`Chooser`]: [`Sample`] proposes and
+//! [`Follow`] replays the way to a given state, so that the probability of a way back is computed
+//! by the very same code as the way there.
+
+use crate::model::Model;
+use crate::partition::{Item, Partition, Slot};
+use crate::rng::Rng;
+use crate::state::State;
+
+/// The slots that the items may go to.
+#[derive(Debug, Clone, Copy)]
+pub enum Offer<'a> {
+    /// Every block that is left once the items are out, and exactly one new block. Should the
+    /// items have been a whole block, the slot they left is that new block.
+    Everything,
+    /// Just these. An empty slot counts as a new block.
+    Only(&'a [Slot]),
+}
+
+/// The candidates of one sweep with their weights.
+#[derive(Debug)]
+pub struct Candidates<'a> {
+    /// The slots.
+    pub slots: &'a [Slot],
+    /// Their weights, proportional to q.
+    pub weights: &'a [f64],
+    /// The sum of the weights.
+    pub total: f64,
+    /// Which of them starts a new block that was not named in the offer.
+    pub fresh: Option<usize>,
+}
+
+/// Decides where items go.
+pub trait Chooser {
+    /// The index of the chosen candidate for the items whose first is `item`; `None` if none of
+    /// them leads to where the chooser has to end.
+    fn choose(&mut self, item: Item, candidates: &Candidates<'_>) -> Option<usize>;
+
+    /// Announces that `item` stays in `slot` for the rest of the move.
+    fn settled(&mut self, _item: Item, _slot: Slot) {}
+
+    /// Announces that `item` will end in its home or with a settled item. All settled items have
+    /// been announced before.
+    fn homed(&mut self, _item: Item, _home: Slot) {}
+}
+
+/// Buffers of [`sweep`].
+#[derive(Debug, Default)]
+pub struct Buffers {
+    slots: Vec<Slot>,
+    gains: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+/// `sweep_{C,I}(z)`: moves the items C to one of the offered slots; returns ln π of the choice,
+/// −∞ if the chooser finds none that serves.
+pub fn sweep<M: Model>(
+    state: &mut State<'_, M>,
+    items: &[Item],
+    offer: Offer<'_>,
+    chooser: &mut dyn Chooser,
+    buffers: &mut Buffers,
+) -> f64 {
+    let Buffers {
+        slots,
+        gains,
+        weights,
+    } = buffers;
+    // Detach first: only then is it known which blocks are left.
+    let held = state.take(items);
+    slots.clear();
+    let fresh = match offer {
+        Offer::Everything => {
+            slots.extend_from_slice(state.z().live());
+            slots.push(state.fresh());
+            Some(slots.len() - 1)
+        }
+        Offer::Only(these) => {
+            slots.extend_from_slice(these);
+            None
+        }
+    };
+    weights.clear();
+    let mut ln_largest = 0.0;
+    if slots.len() == 1 {
+        gains.clear();
+        gains.push(0.0); // a single candidate needs no weighing
+        weights.push(1.0);
+    } else {
+        state.gains(&held, slots, gains);
+        ln_largest = gains.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        weights.extend(gains.iter().map(|&g| libm::exp(g - ln_largest)));
+    }
+    let total = weights.iter().sum();
+    let candidates = Candidates {
+        slots,
+        weights,
+        total,
+        fresh,
+    };
+    match chooser.choose(items[0], &candidates) {
+        Some(choice) => {
+            state.put(held, slots[choice]);
+            // From the gain, not the weight: an unlikely way back may have a weight that rounds to 0.
+            gains[choice] - ln_largest - libm::log(total)
+        }
+        None => {
+            state.put(held, slots[0]);
+            f64::NEG_INFINITY
+        }
+    }
+}
+
+/// Chooses at random, with probability proportional to the weights.
+#[derive(Debug)]
+pub struct Sample<'r>(pub &'r mut Rng);
+
+impl Chooser for Sample<'_> {
+    fn choose(&mut self, _item: Item, candidates: &Candidates<'_>) -> Option<usize> {
+        Some(self.0.weighted(candidates.weights, candidates.total))
+    }
+}
+
+/// Goes to a given partition, the target: every item is led to the slot where its target block
+/// grows, and starts a new block if it is the first of its target block to arrive.
+///
+/// Whether the target was reached in the end is for the caller to check: a cell may carry items
+/// along that belong elsewhere.
+#[derive(Debug)]
+pub struct Follow<'a> {
+    target: &'a Partition,
+    /// For each block of the target (named by its slot there), the slot where it grows here.
+    slot_of_block: &'a mut Vec<Slot>,
+}
+
+impl<'a> Follow<'a> {
+    /// A chooser that ends in `target`, if that can be reached; the buffer is for its use.
+    pub fn new(target: &'a Partition, slot_of_block: &'a mut Vec<Slot>) -> Self {
+        slot_of_block.clear();
+        slot_of_block.resize(target.slots(), Slot::NOWHERE);
+        Follow {
+            target,
+            slot_of_block,
+        }
+    }
+
+    fn growing_at(&mut self, item: Item) -> &mut Slot {
+        &mut self.slot_of_block[self.target.slot_of(item).index()]
+    }
+}
+
+impl Chooser for Follow<'_> {
+    fn choose(&mut self, item: Item, candidates: &Candidates<'_>) -> Option<usize> {
+        let growing_at = self.growing_at(item);
+        if *growing_at == Slot::NOWHERE {
+            let fresh = candidates.fresh?;
+            *growing_at = candidates.slots[fresh];
+            return Some(fresh);
+        }
+        candidates.slots.iter().position(|s| s == growing_at)
+    }
+
+    fn settled(&mut self, item: Item, slot: Slot) {
+        *self.growing_at(item) = slot;
+    }
+
+    fn homed(&mut self, item: Item, home: Slot) {
+        let growing_at = self.growing_at(item);
+        if *growing_at == Slot::NOWHERE {
+            *growing_at = home;
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Negative controls: moves that are wrong in ways that are easy to get wrong.
+
+use super::{Backgrounds, Errors, Problem, refine_naive};
+use crate::model::Model;
+use crate::moves::cells::Cells;
+use crate::moves::reconfigure::{Reconfiguration, ReconfigurationBuffers};
+use crate::moves::split_merge::SplitMerge;
+use crate::moves::{Background, Phi, Proposal};
+use crate::partition::Item;
+use crate::state::State;
+use crate::sweep::{Buffers, Chooser, Offer, sweep};
+
+/// Every control with the errors that were found in it.
+pub fn all<M: Model>(problem: &Problem<M>) -> Vec<(&'static str, Errors)> {
+    let worst =
+        |proposal: &mut dyn Proposal<M>, kind: Background, back: fn(&Phi, &[u32]) -> Phi| {
+            (Backgrounds::Sample(100)
+                .list(kind, problem.target.model.n())
+                .iter())
+            .map(|phi| problem.proposal(proposal, phi, back))
+            .reduce(Errors::worst)
+            .unwrap_or_default()
+        };
+    let same: fn(&Phi, &[u32]) -> Phi = |phi, _| phi.clone();
+    vec![
+        ("gibbs with two fresh slots", problem.scan(two_fresh_slots)),
+        (
+            "srm without the lock",
+            worst(&mut NoLock::default(), Background::Pair, same),
+        ),
+        (
+            "arm-inner with earmarks moved twice",
+            worst(&mut EarmarkTwice::default(), Background::Past, same),
+        ),
+        (
+            "bsm launched from the unmerged state",
+            worst(&mut SplitMerge::past_cells(0), Background::Past, unmerged),
+        ),
+    ]
+}
+
+/// I = z ∪ {∅} read literally: an item that is a whole block is offered its old block *and* a new
+/// one, which is the same partition twice.
+fn two_fresh_slots<M: Model>(state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
+    let mut buffers = Buffers::default();
+    let mut ln_t = 0.0;
+    for index in 0..state.z().n() {
+        state.pin_blocks();
+        let mut offer = state.z().live().to_vec();
+        offer.push(state.fresh());
+        ln_t += sweep(
+            state,
+            &[Item::new(index)],
+            Offer::Only(&offer),
+            chooser,
+            &mut buffers,
+        );
+        state.unpin();
+    }
+    ln_t
+}
+
+/// Algorithm 2 without eq. uniquenessconstraint: the last original may leave a block that others
+/// have entered.
+#[derive(Debug, Default)]
+struct NoLock {
+    buffers: ReconfigurationBuffers,
+}
+
+impl<M: Model> Proposal<M> for NoLock {
+    fn propose(&mut self, phi: &Phi, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
+        let seats = (&[phi.i][..], &[phi.j][..]);
+        let mut z = Reconfiguration::open(phi, state, seats, chooser, &mut self.buffers);
+        z.lock = false;
+        for &h in phi.order.iter().filter(|&&h| h != phi.i && h != phi.j) {
+            z.sweep(&[h]);
+        }
+        z.close()
+    }
+}
+
+/// Algorithm 3 in which the first item of a cell is moved again after the cell.
+#[derive(Debug, Default)]
+struct EarmarkTwice {
+    cells: Cells,
+    buffers: ReconfigurationBuffers,
+}
+
+impl<M: Model> Proposal<M> for EarmarkTwice {
+    fn propose(&mut self, phi: &Phi, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
+        let c = &mut self.cells;
+        c.refine(phi, state.z());
+        let seats = (c.of(phi.i), c.of(phi.j));
+        let mut z = Reconfiguration::open(phi, state, seats, chooser, &mut self.buffers);
+        for a in c.others(phi) {
+            if z.is_inside(a[0]) {
+                z.sweep(a);
+            }
+        }
+        for &h in phi.order.iter().filter(|&&h| h != phi.i && h != phi.j) {
+            z.sweep(&[h]);
+        }
+        z.close()
+    }
+}
+
+/// c = zᵃ ∨ zᵇ ∨ z with the unmerged z, as printed: the way back from a merge is then launched
+/// from another state than the way there would be.
+fn unmerged(phi: &Phi, z: &[u32]) -> Phi {
+    let mut back = phi.clone();
+    back.agreed = refine_naive(&phi.agreed, z);
+    back
+}

@@ -1,0 +1,395 @@
+//! The proof, shipped with the program: on small problems every path of every move is walked, and
+//! what the move does to the exact posterior is computed, not sampled.
+//!
+//! For a background φ and a state z, all sequences of choices that a proposal can make are
+//! enumerated. Then
+//! - the probabilities of the outcomes must sum to 1 (*row sum*),
+//! - no outcome may have more than one path (*paths*): else T(z* | z) is not what was computed,
+//! - being led to an outcome must give the same probability as getting there (*replay*),
+//! - with the acceptance rule, π(z) P(z, z*) = π(z*) P(z*, z) (*balance*),
+//! - and so π P = π (*invariance*).
+//!
+//! A proof that cannot fail proves nothing: [`controls`] are moves that are wrong in well-known
+//! ways, and must be caught.
+
+pub mod controls;
+
+use crate::exact;
+use crate::model::Model;
+use crate::models::{self, Visitor};
+use crate::moves::gibbs::Gibbs;
+use crate::moves::metropolis::Replay;
+use crate::moves::{Background, Kind, Options, Phi, Proposal, registry};
+use crate::partition::{Item, Partition, all_partitions, canonical};
+use crate::rng::{Purpose, Rng};
+use crate::state::{State, Target};
+use crate::sweep::{Candidates, Chooser};
+use serde::Serialize;
+use std::collections::HashMap;
+
+/// Larger errors than this are faults.
+pub const TOLERANCE: f64 = 1e-10;
+
+/// The largest errors that were found, and how much was looked at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Errors {
+    /// |Σ T(z* | z) − 1|.
+    pub row_sum: f64,
+    /// |ln T by replay − ln T|; `None` for scans, which are never replayed.
+    pub replay: Option<f64>,
+    /// Outcomes that more than one path leads to; `None` for scans, where it does not matter.
+    pub multiple_paths: Option<u64>,
+    /// |π(z) P(z, z*) − π(z*) P(z*, z)|; `None` for scans, which need not be reversible.
+    pub balance: Option<f64>,
+    /// |π P − π|.
+    pub invariance: f64,
+    /// Backgrounds that were tried.
+    pub backgrounds: u64,
+    /// Paths that were walked.
+    pub paths: u64,
+}
+
+impl Errors {
+    /// Whether every error is within the tolerance.
+    pub fn within(&self, tolerance: f64) -> bool {
+        // Written so that a NaN fails.
+        let fine = |error: f64| error <= tolerance;
+        fine(self.row_sum)
+            && self.replay.is_none_or(fine)
+            && self.multiple_paths.is_none_or(|outcomes| outcomes == 0)
+            && self.balance.is_none_or(fine)
+            && fine(self.invariance)
+    }
+
+    fn worst(self, other: Errors) -> Errors {
+        fn larger(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+            a.zip(b).map(|(a, b)| nan_max(a, b)).or(a).or(b)
+        }
+        Errors {
+            row_sum: nan_max(self.row_sum, other.row_sum),
+            replay: larger(self.replay, other.replay),
+            multiple_paths: match (self.multiple_paths, other.multiple_paths) {
+                (Some(a), Some(b)) => Some(a + b),
+                (a, b) => a.or(b),
+            },
+            balance: larger(self.balance, other.balance),
+            invariance: nan_max(self.invariance, other.invariance),
+            backgrounds: self.backgrounds + other.backgrounds,
+            paths: self.paths + other.paths,
+        }
+    }
+}
+
+/// The larger of two errors, a NaN being the largest: it must not get lost.
+fn nan_max(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
+}
+
+/// Walks every path: follows a script of choices and extends it by the first candidate; `advance`
+/// turns it into the script of the next path.
+#[derive(Debug, Default)]
+pub struct Enumerate {
+    script: Vec<(usize, usize)>,
+    at: usize,
+}
+
+impl Enumerate {
+    /// The next path; `false` after the last.
+    pub fn advance(&mut self) -> bool {
+        self.at = 0;
+        while let Some((choice, candidates)) = self.script.pop() {
+            if choice + 1 < candidates {
+                self.script.push((choice + 1, candidates));
+                return true;
+            }
+        }
+        false
+    }
+}
+
+impl Chooser for Enumerate {
+    fn choose(&mut self, _item: Item, candidates: &Candidates<'_>) -> Option<usize> {
+        if self.at == self.script.len() {
+            self.script.push((0, candidates.slots.len()));
+        }
+        self.at += 1;
+        Some(self.script[self.at - 1].0)
+    }
+}
+
+/// A small problem with its exact posterior.
+pub struct Problem<M> {
+    target: Target<M>,
+    states: Vec<Vec<u32>>,
+    index: HashMap<Vec<u32>, usize>,
+    posterior: Vec<f64>,
+}
+
+impl<M: Model> Problem<M> {
+    /// The posterior of a target, enumerated.
+    pub fn new(target: Target<M>) -> Self {
+        let rows = exact::posterior(&target).expect("a small problem");
+        let states: Vec<Vec<u32>> = rows.iter().map(|r| r.labels.clone()).collect();
+        Problem {
+            index: states.iter().cloned().zip(0..).collect(),
+            posterior: rows.iter().map(|r| r.probability).collect(),
+            states,
+            target,
+        }
+    }
+
+    /// The model's own example with n items.
+    pub fn example(n: usize) -> Self {
+        Problem::new(Target::new(M::example(n), 1.3).expect("an example is valid"))
+    }
+
+    fn index_of(&self, z: &Partition) -> usize {
+        self.index[&z.labels()]
+    }
+
+    /// All ways in which `walk` can change a state: (outcome, ln probability) of every path.
+    fn paths(
+        &self,
+        from: &State<'_, M>,
+        mut walk: impl FnMut(&mut State<'_, M>, &mut dyn Chooser) -> f64,
+    ) -> Vec<(usize, f64)> {
+        let mut enumerate = Enumerate::default();
+        let mut paths = Vec::new();
+        let mut state = State::unplaced(&self.target);
+        loop {
+            state.copy_from(from);
+            let ln_t = walk(&mut state, &mut enumerate);
+            paths.push((self.index_of(state.z()), ln_t));
+            if !enumerate.advance() {
+                return paths;
+            }
+        }
+    }
+
+    fn states(&self) -> Vec<State<'_, M>> {
+        (self.states.iter())
+            .map(|labels| State::from_labels(&self.target, labels))
+            .collect()
+    }
+
+    /// The exact kernel of a proposal with one background.
+    ///
+    /// `background_back` is the background that the way back to a given state uses: φ itself, in
+    /// every move that is right.
+    pub fn proposal(
+        &self,
+        proposal: &mut dyn Proposal<M>,
+        phi: &Phi,
+        background_back: impl Fn(&Phi, &[u32]) -> Phi,
+    ) -> Errors {
+        let states = self.states();
+        let count = states.len();
+        let mut replay = Replay::new(&self.target);
+        let mut errors = Errors {
+            replay: Some(0.0),
+            multiple_paths: Some(0),
+            balance: Some(0.0),
+            backgrounds: 1,
+            ..Errors::default()
+        };
+        let mut kernel = vec![vec![0.0; count]; count];
+        for (z, state) in states.iter().enumerate() {
+            let paths = self.paths(state, |s, chooser| proposal.propose(phi, s, chooser));
+            errors.paths += paths.len() as u64;
+            let mut paths_to = vec![0u64; count];
+            let mut sum = 0.0;
+            for &(outcome, there) in &paths {
+                paths_to[outcome] += 1;
+                sum += there.exp();
+                let replayed = replay.ln_t(proposal, phi, state, states[outcome].z());
+                errors.replay = Some(nan_max(
+                    errors.replay.unwrap_or(0.0),
+                    (replayed - there).abs(),
+                ));
+                let phi_back = background_back(phi, &self.states[z]);
+                let back = replay.ln_t(proposal, &phi_back, &states[outcome], state.z());
+                let ratio = self.posterior[outcome].ln() - self.posterior[z].ln() + back - there;
+                kernel[z][outcome] += there.exp() * ratio.exp().min(1.0);
+            }
+            errors.row_sum = nan_max(errors.row_sum, (sum - 1.0).abs());
+            let several = paths_to.iter().filter(|&&p| p > 1).count() as u64;
+            errors.multiple_paths = errors.multiple_paths.map(|m| m + several);
+            let rejected = 1.0 - kernel[z].iter().sum::<f64>();
+            kernel[z][z] += rejected;
+        }
+        for z in 0..count {
+            for w in 0..z {
+                let imbalance = self.posterior[z] * kernel[z][w] - self.posterior[w] * kernel[w][z];
+                errors.balance = Some(nan_max(errors.balance.unwrap_or(0.0), imbalance.abs()));
+            }
+        }
+        errors.invariance = self.invariance(&kernel);
+        errors
+    }
+
+    /// The exact kernel of a scan without acceptance step.
+    pub fn scan(&self, mut scan: impl FnMut(&mut State<'_, M>, &mut dyn Chooser) -> f64) -> Errors {
+        let mut errors = Errors {
+            backgrounds: 1,
+            ..Errors::default()
+        };
+        let mut kernel = vec![vec![0.0; self.states.len()]; self.states.len()];
+        for (z, state) in self.states().iter().enumerate() {
+            let paths = self.paths(state, &mut scan);
+            errors.paths += paths.len() as u64;
+            for &(outcome, ln_t) in &paths {
+                kernel[z][outcome] += ln_t.exp();
+            }
+            errors.row_sum = nan_max(errors.row_sum, (kernel[z].iter().sum::<f64>() - 1.0).abs());
+        }
+        errors.invariance = self.invariance(&kernel);
+        errors
+    }
+
+    fn invariance(&self, kernel: &[Vec<f64>]) -> f64 {
+        (0..self.states.len())
+            .map(|w| {
+                let after: f64 = self
+                    .posterior
+                    .iter()
+                    .zip(kernel)
+                    .map(|(p, row)| p * row[w])
+                    .sum();
+                (after - self.posterior[w]).abs()
+            })
+            .fold(0.0, nan_max)
+    }
+
+    /// The exact kernel of a registered move, the worst over some backgrounds.
+    pub fn registered(&self, name: &str, backgrounds: &Backgrounds) -> Errors {
+        let registry = registry::<M>();
+        let entry = (registry.iter().find(|e| e.name == name)).expect("a registered move");
+        match &entry.kind {
+            Kind::Scan(_) => {
+                let mut gibbs = Gibbs::default();
+                self.scan(|state, chooser| gibbs.scan(state, chooser))
+            }
+            Kind::Proposal(background, make) => {
+                let mut proposal = make(&Options { launch_scans: 2 });
+                (backgrounds.list(*background, self.target.model.n()).iter())
+                    .map(|phi| self.proposal(&mut *proposal, phi, |phi, _| phi.clone()))
+                    .reduce(Errors::worst)
+                    .unwrap_or_default()
+            }
+        }
+    }
+}
+
+/// Which backgrounds φ are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Backgrounds {
+    /// All: every ordered pair, every refinement zᵃ ∨ zᵇ that parts it, every order of the items.
+    /// (With n = 4 the 300 choices of i, j, zᵃ and zᵇ have 60 different i, j and zᵃ ∨ zᵇ.)
+    All,
+    /// A fixed random sample of so many.
+    Sample(usize),
+}
+
+impl Backgrounds {
+    /// The list of them, always the same.
+    pub fn list(&self, kind: Background, n: usize) -> Vec<Phi> {
+        let mut rng = Rng::from_seed(Purpose::Test, n as u64);
+        let refinements = match kind {
+            Background::Pair => vec![(0..n as u32).collect()],
+            Background::Past => all_partitions(n),
+        };
+        let mut all = Vec::new();
+        for order in permutations(n) {
+            for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                for agreed in refinements.iter().filter(|agreed| agreed[i] != agreed[j]) {
+                    let mut phi = Phi::new(n);
+                    (phi.i, phi.j) = (Item::new(i), Item::new(j));
+                    phi.agreed.clone_from(agreed);
+                    phi.order.clone_from(&order);
+                    phi.launch = rng.bits();
+                    all.push(phi);
+                }
+            }
+        }
+        if let Backgrounds::Sample(size) = *self {
+            rng.shuffle(&mut all);
+            all.truncate(size);
+        }
+        all
+    }
+}
+
+fn permutations(n: usize) -> Vec<Vec<Item>> {
+    let mut all = vec![Vec::new()];
+    for index in 0..n {
+        all = (all.iter())
+            .flat_map(|shorter: &Vec<Item>| {
+                (0..=shorter.len()).map(move |at| {
+                    let mut longer = shorter.clone();
+                    longer.insert(at, Item::new(index));
+                    longer
+                })
+            })
+            .collect();
+    }
+    all
+}
+
+/// One line of the table that `armix verify` prints.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Line {
+    /// The move, or what is wrong with it in a control.
+    pub name: String,
+    /// The model.
+    pub model: &'static str,
+    /// The number of items.
+    pub n: usize,
+    /// Whether this is a negative control, which must be caught.
+    pub control: bool,
+    /// What was found.
+    pub errors: Errors,
+    /// Whether the move is right, or the control was caught.
+    pub passed: bool,
+}
+
+/// Verifies every move with every model, and all controls; `report` gets each line when it is done.
+pub fn verify_all(report: &mut dyn FnMut(Line)) {
+    struct All<'a>(&'a mut dyn FnMut(Line));
+    impl Visitor for All<'_> {
+        fn visit<M: Model>(&mut self) {
+            for (n, backgrounds) in [(4, Backgrounds::All), (5, Backgrounds::Sample(40))] {
+                let problem = Problem::<M>::example(n);
+                for entry in registry::<M>() {
+                    let errors = problem.registered(entry.name, &backgrounds);
+                    (self.0)(Line {
+                        name: entry.name.into(),
+                        model: M::NAME,
+                        n,
+                        control: false,
+                        passed: errors.within(TOLERANCE),
+                        errors,
+                    });
+                }
+            }
+            let problem = Problem::<M>::example(4);
+            for (name, errors) in controls::all(&problem) {
+                (self.0)(Line {
+                    name: name.into(),
+                    model: M::NAME,
+                    n: 4,
+                    control: true,
+                    passed: !errors.within(TOLERANCE) && errors.invariance > TOLERANCE,
+                    errors,
+                });
+            }
+        }
+    }
+    models::visit_all(&mut All(report));
+}
+
+/// Labels of a ∨ b, the plain way.
+pub(crate) fn refine_naive(a: &[u32], b: &[u32]) -> Vec<u32> {
+    let pairs: Vec<(u32, u32)> = a.iter().copied().zip(b.iter().copied()).collect();
+    let first = |p: &(u32, u32)| pairs.iter().position(|q| q == p).unwrap_or(0) as u32;
+    canonical(&pairs.iter().map(first).collect::<Vec<_>>())
+}

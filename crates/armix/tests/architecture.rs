@@ -1,0 +1,153 @@
+//! Who may use whom: the picture of docs/ARCHITECTURE.md, held by reading `use crate::` lines.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// Each module with the modules it may use. Modules without an entry may use everything.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("error", &[]),
+    ("special", &[]),
+    ("rng", &[]),
+    ("partition", &[]),
+    ("data", &["error"]),
+    ("prior", &["error", "partition", "special"]),
+    ("model", &["partition"]),
+    (
+        "models",
+        &["data", "error", "model", "partition", "prior", "special"],
+    ),
+    ("state", &["error", "model", "partition", "prior"]),
+    ("sweep", &["model", "partition", "rng", "state"]),
+    ("history", &["partition", "rng"]),
+    (
+        "moves",
+        &[
+            "error",
+            "history",
+            "model",
+            "partition",
+            "rng",
+            "state",
+            "sweep",
+        ],
+    ),
+    ("run", &["error", "history", "moves"]),
+    (
+        "ensemble",
+        &["error", "history", "model", "moves", "rng", "run", "state"],
+    ),
+    ("diagnose", &["run"]),
+    ("summary", &["diagnose", "run"]),
+    ("exact", &["error", "model", "partition", "state"]),
+    ("io", &["data", "error", "partition"]),
+    ("builtin", &["data", "error", "rng"]),
+    (
+        "verify",
+        &[
+            "exact",
+            "model",
+            "models",
+            "moves",
+            "partition",
+            "rng",
+            "state",
+            "sweep",
+        ],
+    ),
+];
+
+fn sources(folder: &Path, out: &mut Vec<(String, String)>) {
+    let mut entries: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            sources(&path, out);
+        } else {
+            let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+            let inside = path.strip_prefix(&root).unwrap().with_extension("");
+            let module = inside
+                .components()
+                .next()
+                .unwrap()
+                .as_os_str()
+                .to_string_lossy()
+                .into_owned();
+            out.push((module, fs::read_to_string(&path).unwrap()));
+        }
+    }
+}
+
+fn all_sources() -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut all);
+    all
+}
+
+/// The code without its tests and comments.
+fn code(text: &str) -> String {
+    let code = text.split("#[cfg(test)]").next().unwrap();
+    let lines = code.lines().filter(|l| !l.trim_start().starts_with("//"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn modules_use_only_what_lies_below_them() {
+    let may_use: BTreeMap<_, _> = MAY_USE.iter().copied().collect();
+    let mut seen = 0;
+    for (module, text) in all_sources() {
+        if module == "lib" {
+            continue;
+        }
+        let allowed = may_use
+            .get(module.as_str())
+            .unwrap_or_else(|| panic!("{module} has no place in the picture"));
+        for (at, _) in code(&text).match_indices("crate::") {
+            let code = code(&text);
+            let rest = &code[at + "crate::".len()..];
+            let used: Vec<&str> = if let Some(list) = rest.strip_prefix('{') {
+                let list = &list[..list.find("};").unwrap()];
+                list.split(',')
+                    .map(|part| part.trim().split("::").next().unwrap())
+                    .collect()
+            } else {
+                vec![
+                    rest.split(|c: char| !c.is_alphanumeric() && c != '_')
+                        .next()
+                        .unwrap(),
+                ]
+            };
+            for name in used {
+                seen += 1;
+                assert!(
+                    name == module || allowed.contains(&name),
+                    "{module} must not use {name}"
+                );
+            }
+        }
+    }
+    assert!(seen > 60, "the lines are found at all: {seen}");
+}
+
+/// Threads live in `ensemble` alone, files in `io` alone, and nothing looks at the clock but to
+/// report it.
+#[test]
+fn threads_files_and_clocks_stay_in_their_places() {
+    for (module, text) in all_sources() {
+        let code = code(&text);
+        for (word, home) in [
+            ("rayon", "ensemble"),
+            ("std::thread", "ensemble"),
+            ("Instant", "ensemble"),
+            ("std::fs", "io"),
+        ] {
+            assert!(
+                module == home || !code.contains(word),
+                "{word} belongs into {home}, not {module}"
+            );
+        }
+    }
+}

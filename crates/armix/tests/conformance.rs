@@ -1,0 +1,241 @@
+//! Every registered model keeps its promises. A failure message is an equation that does not hold.
+
+use armix::model::Model;
+use armix::models::{self, Visitor};
+use armix::partition::{Item, Partition, Slot, all_partitions, canonical};
+use armix::rng::{Purpose, Rng};
+use armix::state::{State, Target};
+
+const CLOSE: f64 = 1e-10;
+
+/// Statistics that follow a partition by single additions, without `State` in between.
+struct Follower<'m, M: Model> {
+    model: &'m M,
+    z: Partition,
+    stats: M::Stats,
+    load: M::Load,
+}
+
+impl<'m, M: Model> Follower<'m, M> {
+    /// No item is placed, but there is a slot for each of these (canonical) labels.
+    fn new(model: &'m M, labels: &[u32]) -> Self {
+        let mut z = Partition::from_labels(labels);
+        (0..labels.len()).for_each(|i| z.take(Item::new(i)));
+        let mut stats = model.empty_stats();
+        model.grow(&mut stats, z.slots());
+        Follower {
+            z,
+            stats,
+            load: model.empty_load(),
+            model,
+        }
+    }
+
+    /// Adds items to the slot of a label and returns the gain that was announced for it.
+    fn add(&mut self, items: &[Item], label: u32) -> f64 {
+        let slot = label as usize;
+        self.model.weigh(items, &self.z, &mut self.load);
+        let slot = Slot::new(slot);
+        let mut gain = [0.0];
+        self.model
+            .gains(&self.stats, &self.load, &self.z, &[slot], &mut gain);
+        self.model.add(&mut self.stats, &self.load, slot);
+        items.iter().for_each(|&i| self.z.put(i, slot));
+        gain[0]
+    }
+
+    fn sub(&mut self, items: &[Item]) {
+        let slot = self.z.slot_of(items[0]);
+        items.iter().for_each(|&i| self.z.take(i));
+        self.model.weigh(items, &self.z, &mut self.load);
+        self.model.sub(&mut self.stats, &self.load, slot);
+    }
+
+    fn ln_evidence(&self) -> f64 {
+        self.model.ln_evidence(&self.stats, &self.z)
+    }
+}
+
+fn random_labels(rng: &mut Rng, n: usize) -> Vec<u32> {
+    let blocks = 1 + rng.below(n as u64);
+    (0..n).map(|_| rng.below(blocks) as u32).collect()
+}
+
+fn for_every_model(check: impl FnMut(&str, &mut dyn FnMut(u64)) + Copy) {
+    struct Each<F>(F);
+    impl<F: FnMut(&str, &mut dyn FnMut(u64)) + Copy> Visitor for Each<F> {
+        fn visit<M: Model>(&mut self) {
+            (self.0)(M::NAME, &mut |seed| conform::<M>(seed));
+        }
+    }
+    models::visit_all(&mut Each(check));
+}
+
+fn close(left: f64, right: f64, equation: &str, model: &str) {
+    let error = (left - right).abs() / left.abs().max(1.0);
+    assert!(error < CLOSE, "{model}: {equation}: {left} ≠ {right}");
+}
+
+/// All promises, on one random instance.
+fn conform<M: Model>(seed: u64) {
+    let mut rng = Rng::from_seed(Purpose::Test, seed);
+    let n = 2 + rng.below(12) as usize;
+    let some = random_labels(&mut rng, n);
+    let model = M::example(n).simulate(&some, &mut || rng.uniform());
+    let labels = canonical(&random_labels(&mut rng, n));
+    let naive = model.ln_evidence_naive(&labels);
+
+    // Σ gains along any insertion order = evidence = naive evidence.
+    let mut order: Vec<usize> = (0..n).collect();
+    rng.shuffle(&mut order);
+    let mut one_by_one = Follower::new(&model, &labels);
+    close(
+        one_by_one.ln_evidence(),
+        0.0,
+        "evidence of no items = 0",
+        M::NAME,
+    );
+    let mut sum = 0.0;
+    for &item in &order {
+        sum += one_by_one.add(&[Item::new(item)], labels[item]);
+    }
+    close(
+        sum,
+        naive,
+        "Σ gains along an insertion order = naive evidence",
+        M::NAME,
+    );
+    close(
+        one_by_one.ln_evidence(),
+        naive,
+        "evidence from statistics = naive evidence",
+        M::NAME,
+    );
+
+    // The gain of a block = the gains of its items one after another.
+    let block: Vec<Item> = (0..n)
+        .filter(|&i| labels[i] == labels[0])
+        .map(Item::new)
+        .collect();
+    let with = one_by_one.ln_evidence();
+    one_by_one.sub(&block);
+    let without = one_by_one.ln_evidence();
+    let jointly = one_by_one.add(&block, labels[0]);
+    close(
+        with - without,
+        jointly,
+        "evidence(with C) − evidence(without C) = gain(C)",
+        M::NAME,
+    );
+    one_by_one.sub(&block);
+    let singly: f64 = (block.iter())
+        .map(|&i| one_by_one.add(&[i], labels[0]))
+        .sum();
+    close(jointly, singly, "gain(C) = Σ gains of its items", M::NAME);
+    close(
+        one_by_one.ln_evidence(),
+        naive,
+        "add after sub restores the evidence",
+        M::NAME,
+    );
+}
+
+#[test]
+fn models_conform() {
+    for_every_model(|name, check| {
+        for seed in 0..300 {
+            eprintln!("{name}, seed {seed}");
+            check(seed);
+        }
+    });
+}
+
+/// The evidence is a probability of the data: it sums to one over all data of a small shape.
+#[test]
+fn evidence_is_normalised() {
+    struct Normalised;
+    impl Visitor for Normalised {
+        fn visit<M: Model>(&mut self) {
+            // All data sets are found by simulating with every sequence of "random" numbers 0, 1.
+            for labels in all_partitions(3) {
+                let example = M::example(3);
+                let mut total = 0.0;
+                let mut script: Vec<bool> = Vec::new();
+                loop {
+                    let mut at = 0;
+                    let data = example.simulate(&labels, &mut || {
+                        if at == script.len() {
+                            script.push(false);
+                        }
+                        at += 1;
+                        if script[at - 1] { 0.0 } else { 1.0 - 1e-16 }
+                    });
+                    total += data.ln_evidence_naive(&labels).exp();
+                    while script.last() == Some(&true) {
+                        script.pop();
+                    }
+                    match script.last_mut() {
+                        Some(last) => *last = true,
+                        None => break,
+                    }
+                }
+                close(total, 1.0, "Σ p(Y | z) over all Y = 1", M::NAME);
+            }
+        }
+    }
+    models::visit_all(&mut Normalised);
+}
+
+/// The state's running statistics equal those rebuilt from its labels, after any sequence of
+/// single and joint moves (the caches do not drift).
+#[test]
+fn states_do_not_drift() {
+    struct Drift;
+    impl Visitor for Drift {
+        fn visit<M: Model>(&mut self) {
+            let n = 12;
+            let target = Target::new(M::example(n), 1.3).unwrap();
+            let mut rng = Rng::from_seed(Purpose::Test, 5);
+            let mut state = State::from_labels(&target, &random_labels(&mut rng, n));
+            for step in 0..2000 {
+                let from = state.z().live()[rng.below(state.z().blocks() as u64) as usize];
+                let mut items: Vec<Item> = (0..n)
+                    .map(Item::new)
+                    .filter(|&i| state.z().slot_of(i) == from)
+                    .collect();
+                rng.shuffle(&mut items);
+                items.truncate(1 + rng.below(items.len() as u64) as usize);
+                let held = state.take(&items);
+                let choice = rng.below(state.z().blocks() as u64 + 1) as usize;
+                let to = state.z().live().get(choice).copied();
+                let to = to.unwrap_or_else(|| state.fresh());
+                state.put(held, to);
+                let labels = state.z().labels();
+                close(
+                    state.ln_q(),
+                    target.ln_q(&labels),
+                    "running ln q = rebuilt ln q",
+                    M::NAME,
+                );
+                let naive = target.model.ln_evidence_naive(&labels) + target.prior.ln_p(state.z());
+                close(state.ln_q(), naive, "running ln q = naive ln q", M::NAME);
+                assert!(state.z().slots() <= n + 1, "slots are reused, step {step}");
+            }
+        }
+    }
+    models::visit_all(&mut Drift);
+}
+
+/// CRP(α) sums to one over all partitions, and its gains add up to it.
+#[test]
+fn the_prior_is_normalised() {
+    for alpha in [0.1, 1.0, 7.5] {
+        for n in 1..=8 {
+            let crp = armix::prior::Crp::new(alpha, n).unwrap();
+            let total: f64 = (all_partitions(n).iter())
+                .map(|labels| crp.ln_p(&Partition::from_labels(labels)).exp())
+                .sum();
+            close(total, 1.0, "Σ p(z) over all z = 1", "crp");
+        }
+    }
+}

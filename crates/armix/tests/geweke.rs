@@ -1,0 +1,173 @@
+//! Geweke's joint-distribution test of every move with every model, with a frozen past.
+//!
+//! If z ← move(z | Y) and Y ← p(Y | z) alternate, z must be distributed as the prior and Y as its
+//! marginal. Means of functions of z are compared with their exact values under the prior, those of
+//! Y with independent draws. A deviation of more than 5 standard errors fails: with 9 moves, 2
+//! models and 7 functions the false-alarm rate is below 1e-3 for the file.
+
+use armix::diagnose::mean_sd;
+use armix::history::{History, Row};
+use armix::model::Model;
+use armix::models::{self, Visitor};
+use armix::moves::gibbs::Gibbs;
+use armix::moves::{Chain, Move, Options, registry};
+use armix::partition::{Partition, all_partitions};
+use armix::prior::Crp;
+use armix::rng::{Purpose, Rng};
+use armix::state::Target;
+
+const N: usize = 5;
+const ALPHA: f64 = 1.3;
+const STEPS: usize = 40_000;
+const BATCHES: usize = 100;
+const LIMIT: f64 = 5.0;
+
+/// All partitions with their prior probabilities.
+struct Prior {
+    partitions: Vec<Vec<u32>>,
+    probabilities: Vec<f64>,
+}
+
+impl Prior {
+    fn new(alpha: f64) -> Self {
+        let crp = Crp::new(alpha, N).unwrap();
+        let partitions = all_partitions(N);
+        let p = |z: &Vec<u32>| crp.ln_p(&Partition::from_labels(z)).exp();
+        Prior {
+            probabilities: partitions.iter().map(p).collect(),
+            partitions,
+        }
+    }
+
+    fn draw(&self, rng: &mut Rng) -> Vec<u32> {
+        self.partitions[rng.weighted(&self.probabilities, 1.0)].clone()
+    }
+
+    fn mean(&self, f: fn(&[u32]) -> f64) -> f64 {
+        self.partitions
+            .iter()
+            .zip(&self.probabilities)
+            .map(|(z, p)| f(z) * p)
+            .sum()
+    }
+}
+
+type OfZ = fn(&[u32]) -> f64;
+
+const OF_Z: [(&str, OfZ); 6] = [
+    ("blocks", |z| f64::from(z.iter().max().unwrap() + 1)),
+    ("blocks²", |z| {
+        f64::from(z.iter().max().unwrap() + 1).powi(2)
+    }),
+    ("0 with 1", |z| f64::from(u8::from(z[0] == z[1]))),
+    ("1 with 3", |z| f64::from(u8::from(z[1] == z[3]))),
+    ("0, 2, 4 together", |z| {
+        f64::from(u8::from(z[0] == z[2] && z[2] == z[4]))
+    }),
+    ("4 alone", |z| {
+        f64::from(u8::from(z[..4].iter().all(|&l| l != z[4])))
+    }),
+];
+
+/// A function of the data that every model has: the evidence of one common block.
+fn of_y<M: Model>(model: &M) -> f64 {
+    model.ln_evidence_naive(&[0; N])
+}
+
+/// A past of prior draws, which has nothing to do with the chain.
+fn past(prior: &Prior) -> History {
+    let mut rng = Rng::from_seed(Purpose::Test, 3);
+    let mut history = History::new(1 << 20);
+    for iteration in 0..10 {
+        let rows = (0..4).map(|_| Row::new(&prior.draw(&mut rng))).collect();
+        history.push(iteration, rows);
+    }
+    history
+}
+
+/// The largest deviation of move + Gibbs scan, in standard errors, with the function's name.
+fn deviation<M: Model>(step: &mut dyn Move<M>, sampled_alpha: f64) -> (f64, String) {
+    let prior = Prior::new(ALPHA);
+    let history = past(&prior);
+    let past = history.past(0, 10);
+    assert!(past.rounds() > 1);
+    let mut rng = Rng::from_seed(Purpose::Test, 4);
+    let mut gibbs = Gibbs::default();
+    let example = M::example(N);
+    // Independent draws of Y.
+    let forward: Vec<f64> = (0..STEPS)
+        .map(|_| {
+            let z = prior.draw(&mut rng);
+            of_y(&example.simulate(&z, &mut || rng.uniform()))
+        })
+        .collect();
+    let (forward_mean, forward_sd) = mean_sd(&forward);
+    // The alternation.
+    let mut z = prior.draw(&mut rng);
+    let mut values = vec![Vec::with_capacity(STEPS); OF_Z.len() + 1];
+    for _ in 0..STEPS {
+        let model = example.simulate(&z, &mut || rng.uniform());
+        values[OF_Z.len()].push(of_y(&model));
+        let target = Target::new(model, sampled_alpha).unwrap();
+        let mut chain = Chain::new(&target, &z);
+        step.step(&mut chain, past, &mut rng);
+        gibbs.step(&mut chain, past, &mut rng);
+        z = chain.z().labels();
+        for ((_, f), values) in OF_Z.iter().zip(&mut values) {
+            values.push(f(&z));
+        }
+    }
+    let batch_means = |values: &[f64]| {
+        let means: Vec<f64> = values
+            .chunks(STEPS / BATCHES)
+            .map(|b| mean_sd(b).0)
+            .collect();
+        let (mean, sd) = mean_sd(&means);
+        (mean, sd / (BATCHES as f64).sqrt())
+    };
+    let mut worst = (0.0, String::new());
+    let mut note = |deviation: f64, name: &str| {
+        if deviation > worst.0 {
+            worst = (deviation, name.to_string());
+        }
+    };
+    for ((name, f), values) in OF_Z.iter().zip(&values) {
+        let (mean, error) = batch_means(values);
+        note((mean - prior.mean(*f)).abs() / error, name);
+    }
+    let (mean, error) = batch_means(&values[OF_Z.len()]);
+    let forward_error = forward_sd / (STEPS as f64).sqrt();
+    note(
+        (mean - forward_mean).abs() / error.hypot(forward_error),
+        "evidence of one block",
+    );
+    worst
+}
+
+#[test]
+fn every_move_with_every_model() {
+    struct Geweke;
+    impl Visitor for Geweke {
+        fn visit<M: Model>(&mut self) {
+            for entry in registry::<M>() {
+                let mut step = entry.build(&Options::default());
+                let (deviation, name) = deviation::<M>(&mut *step, ALPHA);
+                assert!(
+                    deviation < LIMIT,
+                    "{} × {}: {name} is off by {deviation} standard errors",
+                    entry.name,
+                    M::NAME
+                );
+            }
+        }
+    }
+    models::visit_all(&mut Geweke);
+}
+
+/// The test would notice a sampler with another α.
+#[test]
+fn a_wrong_sampler_is_noticed() {
+    let mut step = Gibbs::default();
+    let (deviation, _) = deviation::<models::Irm>(&mut step, 1.1 * ALPHA);
+    assert!(deviation > 2.0 * LIMIT, "only {deviation} standard errors");
+}

@@ -1,0 +1,96 @@
+//! The exact kernel of every move with every model: the heart of the tests.
+
+use armix::data::Graph;
+use armix::model::Model;
+use armix::models::{self, Irm, Visitor};
+use armix::moves::registry;
+use armix::state::Target;
+use armix::verify::{Backgrounds, Problem, controls};
+
+/// Errors are rounding errors of sums of at most a few thousand numbers below 1.
+const EXACT: f64 = 1e-12;
+
+struct Kernels {
+    n: usize,
+    backgrounds: Backgrounds,
+}
+
+impl Visitor for Kernels {
+    fn visit<M: Model>(&mut self) {
+        let problem = Problem::<M>::example(self.n);
+        for entry in registry::<M>() {
+            let errors = problem.registered(entry.name, &self.backgrounds);
+            assert!(errors.paths > 0);
+            assert!(
+                errors.within(EXACT),
+                "{} × {}, n = {}: {errors:?}",
+                entry.name,
+                M::NAME,
+                self.n
+            );
+        }
+    }
+}
+
+#[test]
+fn four_items_with_every_background() {
+    models::visit_all(&mut Kernels {
+        n: 4,
+        backgrounds: Backgrounds::All,
+    });
+}
+
+#[test]
+fn five_items_with_a_sample_of_backgrounds() {
+    models::visit_all(&mut Kernels {
+        n: 5,
+        backgrounds: Backgrounds::Sample(150),
+    });
+}
+
+#[test]
+fn two_and_three_items() {
+    for n in [2, 3] {
+        models::visit_all(&mut Kernels {
+            n,
+            backgrounds: Backgrounds::All,
+        });
+    }
+}
+
+/// 240 and 24: all ordered pairs, all orders and, with a past, all refinements that part the pair.
+#[test]
+fn every_background_is_listed() {
+    use armix::moves::Background::{Pair, Past};
+    assert_eq!(Backgrounds::All.list(Pair, 4).len(), 12 * 24);
+    assert_eq!(Backgrounds::All.list(Past, 4).len(), 2 * 60 * 24);
+}
+
+/// Each mistake is seen in what it does to the posterior, far above rounding errors.
+#[test]
+fn negative_controls_are_detected() {
+    struct Controls;
+    impl Visitor for Controls {
+        fn visit<M: Model>(&mut self) {
+            let all = controls::all(&Problem::<M>::example(4));
+            assert_eq!(all.len(), 4);
+            for (name, errors) in all {
+                assert!(!errors.within(EXACT), "{name} × {}: {errors:?}", M::NAME);
+                assert!(errors.invariance > 1e-3, "{name} × {}: {errors:?}", M::NAME);
+            }
+        }
+    }
+    models::visit_all(&mut Controls);
+}
+
+/// Reading I = z ∪ {∅} literally spoils the paper's own example.
+#[test]
+fn two_fresh_slots_on_the_four_vertex_graph() {
+    let graph = Graph::new(4, &[(0, 1), (0, 2), (0, 3), (2, 3)]).unwrap();
+    let target = Target::new(Irm::new(graph, 1.0, 1.0).unwrap(), 1.0).unwrap();
+    let problem = Problem::new(target);
+    let (name, errors) = controls::all(&problem)[0];
+    assert_eq!(name, "gibbs with two fresh slots");
+    assert!(errors.invariance > 1e-2, "{errors:?}");
+    assert!(problem.registered("gibbs", &Backgrounds::All).within(1e-15));
+}

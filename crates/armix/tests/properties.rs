@@ -1,0 +1,214 @@
+//! Fast code against its naive twin, on random input.
+
+use armix::history::{Disagreement, History, Row};
+use armix::partition::{Comparer, Item, Partition, Refiner, Slot, all_partitions, canonical};
+use armix::rng::{Purpose, Rng};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// The plainest partition there is: a block number for each placed item.
+#[derive(Default, Debug)]
+struct Naive(BTreeMap<usize, u32>);
+
+fn labels(n: usize) -> impl Strategy<Value = Vec<u32>> {
+    prop::collection::vec(0..n as u32, n)
+}
+
+fn two_of_equal_length() -> impl Strategy<Value = (Vec<u32>, Vec<u32>)> {
+    (1usize..30).prop_flat_map(|n| (labels(n), labels(n)))
+}
+
+fn together(z: &[u32], i: usize, j: usize) -> bool {
+    z[i] == z[j]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, rng_seed: prop::test_runner::RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn partition_follows_its_naive_twin(n in 1usize..12, steps in prop::collection::vec((0usize..12, 0usize..14, any::<bool>()), 0..200)) {
+        let mut z = Partition::unplaced(n);
+        let mut naive = Naive::default();
+        for (item, choice, pin) in steps {
+            let index = item % n;
+            let item = Item::new(index);
+            if z.slot_of(item) != Slot::NOWHERE {
+                let slot = z.slot_of(item);
+                let alone = z.size(slot) == 1;
+                if pin {
+                    z.pin(slot);
+                }
+                z.take(item);
+                naive.0.remove(&index);
+                // The slot that was emptied last is the next fresh one, unless it is kept.
+                prop_assert_eq!(alone && !pin, z.fresh() == slot && alone);
+                if pin {
+                    z.unpin_all();
+                }
+            } else {
+                let slot = z.live().get(choice).copied().unwrap_or_else(|| z.fresh());
+                z.put(item, slot);
+                naive.0.insert(index, slot.index() as u32);
+            }
+            // Everything that can be asked agrees.
+            let mut sizes: BTreeMap<u32, u32> = BTreeMap::new();
+            naive.0.values().for_each(|&s| *sizes.entry(s).or_default() += 1);
+            prop_assert_eq!(z.blocks(), sizes.len());
+            let mut live: Vec<u32> = z.live().iter().map(|s| s.index() as u32).collect();
+            live.sort_unstable();
+            prop_assert_eq!(&live, &sizes.keys().copied().collect::<Vec<_>>());
+            for (&slot, &size) in &sizes {
+                prop_assert_eq!(z.size(Slot::new(slot as usize)), size);
+            }
+            prop_assert_eq!(z.largest(), sizes.values().copied().max().unwrap_or(0));
+            for i in 0..n {
+                let expected = naive.0.get(&i).map_or(Slot::NOWHERE, |&s| Slot::new(s as usize));
+                prop_assert_eq!(z.slot_of(Item::new(i)), expected);
+            }
+            let fresh = z.fresh();
+            prop_assert_eq!(z.size(fresh), 0);
+        }
+    }
+
+    #[test]
+    fn canonical_labels_keep_the_partition(z in (1usize..30).prop_flat_map(labels), scale in 1u32..1_000_000) {
+        let far: Vec<u32> = z.iter().map(|l| l * scale).collect();
+        let c = canonical(&far);
+        let mut next = 0;
+        for i in 0..z.len() {
+            prop_assert!(c[i] <= next);
+            next = next.max(c[i] + 1);
+            for j in 0..i {
+                prop_assert_eq!(together(&z, i, j), together(&c, i, j));
+            }
+        }
+        prop_assert_eq!(Partition::from_labels(&far).labels(), c);
+    }
+
+    #[test]
+    fn refinement_joins_what_both_join((a, b) in two_of_equal_length()) {
+        let (mut refiner, mut c) = (Refiner::default(), Vec::new());
+        // Twice, so that buffers of an earlier use are in the way.
+        for (a, b) in [(&b, &a), (&a, &b)] {
+            let cells = refiner.refine(a, b, &mut c);
+            prop_assert_eq!(cells, c.iter().max().map_or(0, |&m| m as usize + 1));
+            for i in 0..a.len() {
+                for j in 0..i {
+                    prop_assert_eq!(together(&c, i, j), together(a, i, j) && together(b, i, j));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn comparison_sees_partitions_not_numbers((a, b) in two_of_equal_length(), shift in 1u32..5) {
+        let mut comparer = Comparer::default();
+        let (x, y) = (Partition::from_labels(&a), Partition::from_labels(&b));
+        prop_assert_eq!(comparer.same(&x, &y), canonical(&a) == canonical(&b));
+        let renumbered: Vec<u32> = a.iter().map(|l| (l + shift) % a.len() as u32).collect();
+        prop_assert!(comparer.same(&x, &Partition::from_labels(&renumbered)));
+    }
+
+    #[test]
+    fn disagreements_are_disagreements((a, b) in two_of_equal_length(), seed in any::<u64>()) {
+        let (a, b) = (canonical(&a), canonical(&b));
+        let mut agreed = Vec::new();
+        let mut rng = Rng::from_seed(Purpose::Test, seed);
+        match Disagreement::default().draw(&Row::new(&a), &Row::new(&b), &mut rng, &mut agreed) {
+            None => prop_assert_eq!(a, b),
+            Some((i, j)) => {
+                let (i, j) = (i.index(), j.index());
+                prop_assert_ne!(together(&a, i, j), together(&b, i, j));
+                prop_assert_ne!(agreed[i], agreed[j]);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_keep_their_labels(z in prop::collection::vec(0u32..70_000, 0..50), small in 1u32..300) {
+        for z in [canonical(&z), z.iter().map(|l| l % small).collect(), z.clone()] {
+            prop_assert_eq!(Row::new(&z).labels(), z);
+        }
+    }
+}
+
+/// Every disagreeing pair is equally likely: each count is within 5 standard deviations; with some
+/// 15 pairs in each of 20 examples, the false-alarm rate is below 2e-4.
+#[test]
+fn disagreements_are_uniform() {
+    let mut rng = Rng::from_seed(Purpose::Test, 9);
+    let partitions = all_partitions(6);
+    for _ in 0..20 {
+        let mut pick = || partitions[rng.below(partitions.len() as u64) as usize].clone();
+        let (a, b) = (pick(), pick());
+        let pairs: Vec<(usize, usize)> = (0..6)
+            .flat_map(|i| (0..6).map(move |j| (i, j)))
+            .filter(|&(i, j)| together(&a, i, j) != together(&b, i, j))
+            .collect();
+        let (rows, mut agreed) = ((Row::new(&a), Row::new(&b)), Vec::new());
+        let mut counts: BTreeMap<(usize, usize), f64> = BTreeMap::new();
+        let draws = 20_000;
+        let mut disagreement = Disagreement::default();
+        for _ in 0..draws {
+            if let Some((i, j)) = disagreement.draw(&rows.0, &rows.1, &mut rng, &mut agreed) {
+                *counts.entry((i.index(), j.index())).or_default() += 1.0;
+            }
+        }
+        assert_eq!(counts.len(), pairs.len());
+        let p = 1.0 / pairs.len() as f64;
+        let sd = (f64::from(draws) * p * (1.0 - p)).sqrt();
+        for pair in &pairs {
+            assert!(
+                (counts[pair] - f64::from(draws) * p).abs() < 5.0 * sd,
+                "{a:?} {b:?} {pair:?}"
+            );
+        }
+    }
+}
+
+fn history_of(rounds: usize, budget: u64) -> History {
+    let mut history = History::new(budget);
+    for t in 0..rounds {
+        history.push(t, vec![Row::new(&[0, 1, 0]), Row::new(&[0, 0, 0])]);
+    }
+    history
+}
+
+#[test]
+fn the_window_is_the_later_half_without_the_present() {
+    let history = history_of(101, 1 << 20); // states 0 … 100
+    assert_eq!(history.past(0, 100).rounds(), 50); // 50 … 99
+    assert_eq!(history.past(1, 101).rounds(), 51); // 50 … 100
+    assert_eq!(history_of(1, 1 << 20).past(0, 0).rounds(), 0);
+    assert_eq!(history_of(2, 1 << 20).past(0, 1).rounds(), 1);
+}
+
+#[test]
+fn the_history_keeps_to_its_budget() {
+    let all = history_of(1000, u64::MAX).bytes();
+    for parts in [2, 10, 100] {
+        let history = history_of(1000, all / parts);
+        assert!(history.bytes() <= all / parts);
+        assert!(history.stride() >= parts as usize / 2);
+        // Evenly thinned: the window still has its share of rounds.
+        let expected = 500 / history.stride();
+        assert!(history.past(0, 999).rounds().abs_diff(expected) <= 1);
+    }
+    // Too small for a single round: one is kept all the same, or no move could adapt.
+    assert_eq!(history_of(1000, 0).past(0, 999).rounds(), 1);
+}
+
+#[test]
+fn a_past_that_agrees_offers_nothing() {
+    let mut history = History::new(1 << 20);
+    for t in 0..10 {
+        history.push(t, vec![Row::new(&[0, 1, 0]); 3]);
+    }
+    let mut rng = Rng::from_seed(Purpose::Test, 1);
+    let drawn = history.past(1, 10).draw_disagreement(
+        &mut rng,
+        &mut Disagreement::default(),
+        &mut Vec::new(),
+    );
+    assert_eq!(drawn, None);
+}
