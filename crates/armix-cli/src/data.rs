@@ -17,12 +17,7 @@ pub(crate) struct DataArgs {
     pub model: Option<String>,
 
     /// Concentration α of the Chinese restaurant process; larger values favour more blocks
-    #[arg(
-        long,
-        default_value_t = 1.0,
-        allow_negative_numbers = true,
-        help_heading = "Model"
-    )]
+    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true, help_heading = "Model")]
     pub alpha: f64,
 
     /// The Beta prior of the link or cell probabilities, β⁺,β⁻
@@ -78,16 +73,12 @@ pub(crate) fn load(name: &str, args: &DataArgs) -> Result<Dataset> {
 /// One line about the data.
 pub(crate) fn describe(name: &str, dataset: &Dataset) -> String {
     match &dataset.data {
-        Data::Network(graph) => format!(
-            "{name}: a network of {} vertices and {} edges",
-            graph.n(),
-            graph.edges()
-        ),
-        Data::Table(table) => format!(
-            "{name}: a table of {} rows and {} columns",
-            table.n(),
-            table.d()
-        ),
+        Data::Network(graph) => {
+            format!("{name}: a network of {} vertices and {} edges", graph.n(), graph.edges())
+        }
+        Data::Table(table) => {
+            format!("{name}: a table of {} rows and {} columns", table.n(), table.d())
+        }
     }
 }
 
@@ -106,14 +97,12 @@ pub(crate) fn with_target<J: Job>(dataset: &Dataset, args: &DataArgs, job: J) ->
     };
     let (plus, minus) = args.beta;
     match (&dataset.data, args.model.as_deref()) {
-        (Data::Network(graph), None | Some(Irm::NAME)) => job.run(Target::new(
-            Irm::new(graph.clone(), plus, minus)?,
-            args.alpha,
-        )?),
-        (Data::Table(table), None | Some(Bernoulli::NAME)) => job.run(Target::new(
-            Bernoulli::new(table.clone(), plus, minus)?,
-            args.alpha,
-        )?),
+        (Data::Network(graph), None | Some(Irm::NAME)) => {
+            job.run(Target::new(Irm::new(graph.clone(), plus, minus)?, args.alpha)?)
+        }
+        (Data::Table(table), None | Some(Bernoulli::NAME)) => {
+            job.run(Target::new(Bernoulli::new(table.clone(), plus, minus)?, args.alpha)?)
+        }
         (Data::Network(_), Some(model)) => mismatch("networks", model),
         (Data::Table(_), Some(model)) => mismatch("tables", model),
     }

@@ -52,11 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 }
 
 fn join(labels: &[u32], between: &str) -> String {
-    labels
-        .iter()
-        .map(u32::to_string)
-        .collect::<Vec<_>>()
-        .join(between)
+    labels.iter().map(u32::to_string).collect::<Vec<_>>().join(between)
 }
 
 fn csv(rows: &[ExactRow]) -> String {
@@ -64,12 +60,7 @@ fn csv(rows: &[ExactRow]) -> String {
     let header: Vec<String> = (1..=items).map(|i| format!("z{i}")).collect();
     let mut out = format!("{},probability,log_joint\n", header.join(","));
     for row in rows {
-        out += &format!(
-            "{},{},{}\n",
-            join(&row.labels, ","),
-            row.probability,
-            row.log_joint
-        );
+        out += &format!("{},{},{}\n", join(&row.labels, ","), row.probability, row.log_joint);
     }
     out
 }

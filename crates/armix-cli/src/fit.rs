@@ -41,22 +41,11 @@ pub(crate) struct Args {
     chains: usize,
 
     /// Iterations after warm-up
-    #[arg(
-        short = 'n',
-        long,
-        default_value_t = 1000,
-        value_name = "N",
-        help_heading = "Sampling"
-    )]
+    #[arg(short = 'n', long, default_value_t = 1000, value_name = "N", help_heading = "Sampling")]
     iterations: usize,
 
     /// Gibbs iterations before them, which fill the history
-    #[arg(
-        long,
-        default_value_t = 50,
-        value_name = "N",
-        help_heading = "Sampling"
-    )]
+    #[arg(long, default_value_t = 50, value_name = "N", help_heading = "Sampling")]
     warmup: usize,
 
     /// The same seed, data and settings give the same result
@@ -93,9 +82,8 @@ pub(crate) struct Args {
 }
 
 fn after_help() -> String {
-    let moves: Vec<String> = (registry::<Irm>().iter())
-        .map(|m| format!("  {:10} {}\n", m.name, m.about))
-        .collect();
+    let moves: Vec<String> =
+        (registry::<Irm>().iter()).map(|m| format!("  {:10} {}\n", m.name, m.about)).collect();
     format!(
         "Moves:\n{}\n{}\nExamples:\n  armix fit\n  armix fit friends.edges --iterations 5000 --seed 7\n  \
          armix fit bernoulli-1 --moves sm,gibbs --json\n  armix fit grid:10x10 --moves arm-cells*5,arm,gibbs --chains 16",
@@ -120,12 +108,9 @@ fn parse_bytes(text: &str) -> std::result::Result<u64, String> {
         "T" => 1u64 << 40,
         _ => return Err("write a number with K, M, G or T, for example 500M".into()),
     };
-    let number: u64 = digits
-        .parse()
-        .map_err(|_| "write a number with K, M, G or T, for example 500M")?;
-    number
-        .checked_mul(unit)
-        .ok_or_else(|| "this is too large".into())
+    let number: u64 =
+        digits.parse().map_err(|_| "write a number with K, M, G or T, for example 500M")?;
+    number.checked_mul(unit).ok_or_else(|| "this is too large".into())
 }
 
 /// The start: a name, or else a file of labels.
@@ -160,9 +145,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
         iterations: args.iterations,
         warmup: args.warmup,
         schedule: args.moves,
-        moves: Options {
-            launch_scans: args.launch_scans,
-        },
+        moves: Options { launch_scans: args.launch_scans },
         start: start(&args.start, &dataset.names)?,
         seed: args.seed,
         freeze_after: args.freeze_after,
@@ -176,10 +159,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
         dataset.notes.iter().for_each(|note| eprintln!("  {note}"));
     }
     let mut progress = Progress::new(&settings, args.quiet)?;
-    let fit = Fit {
-        settings,
-        progress: &mut progress,
-    };
+    let fit = Fit { settings, progress: &mut progress };
     let run = data::with_target(&dataset, &args.model, fit)?;
     progress.finish();
     if run.iterations == 0 {
@@ -190,16 +170,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     if args.json {
         emit_json(&summary)?;
     } else {
-        emit(&print::summary(
-            &summary,
-            &args.data,
-            &run.settings,
-            &dataset,
-        ))?;
+        emit(&print::summary(&summary, &args.data, &run.settings, &dataset))?;
     }
-    Ok(if run.interrupted() {
-        ExitCode::from(INTERRUPTED)
-    } else {
-        ExitCode::SUCCESS
-    })
+    Ok(if run.interrupted() { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }

@@ -6,9 +6,7 @@ use std::io::{ErrorKind, Write};
 /// Writes results to standard output.
 pub(crate) fn emit(text: &str) -> Result<()> {
     let mut stdout = std::io::stdout().lock();
-    let written = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(Error::new(format!("cannot write the results: {error}"))),

@@ -53,63 +53,43 @@ fn write_summary(
         Verdict::NotConverged => "Not converged",
         Verdict::TooShort => "Too short to tell",
     };
-    wrap(
-        out,
-        "",
-        &format!("{verdict}: {}.", s.reasons.join("; ")),
-        width,
-    )?;
+    wrap(out, "", &format!("{verdict}: {}.", s.reasons.join("; ")), width)?;
     writeln!(out)?;
     let rhat = match (s.log_joint.rhat, s.log_joint.rhat_sd) {
         (Some(rhat), Some(sd)) => format!("R̂ {rhat:.3} ± {sd:.3} between ensembles"),
         _ if s.ensembles < 2 => "no R̂ (one ensemble)".into(),
         _ => "no R̂ (it never changed)".into(),
     };
-    let LogJoint { mean, sd, best } = LogJoint::of(s);
+    let best = format!("{:.2}", s.log_joint.best);
     wrap(
         out,
         "log joint  ",
-        &format!("mean {mean}, sd {sd}, best {best}, {rhat}"),
+        &format!("mean {:.2}, sd {:.2}, best {best}, {rhat}", s.log_joint.mean, s.log_joint.sd),
         width,
     )?;
     writeln!(out)?;
-    writeln!(
-        out,
-        "blocks     mean {:.2}, mode {}",
-        s.blocks.mean, s.blocks.mode
-    )?;
+    writeln!(out, "blocks     mean {:.2}, mode {}", s.blocks.mean, s.blocks.mode)?;
     let shown = s.blocks.distribution.iter().filter(|(_, p)| **p >= 0.005);
     for (k, p) in shown {
         let bar = "█".repeat((p * 30.0).round() as usize);
-        writeln!(out, "{k:>9}  {:>5.1} % {bar}", 100.0 * p)?;
+        let line = format!("{k:>9}  {:>5.1} % {bar}", 100.0 * p);
+        writeln!(out, "{}", line.trim_end())?;
     }
     writeln!(out)?;
-    write_moves(out, s)?;
+    write_moves(out, s, width)?;
     writeln!(out)?;
     let blocks = s.best_blocks();
-    writeln!(
-        out,
-        "best partition: {} blocks, log joint {best}",
-        blocks.len()
-    )?;
+    writeln!(out, "best partition: {} blocks, log joint {best}", blocks.len())?;
     for (number, block) in blocks.iter().enumerate().take(MAX_BLOCKS) {
-        let mut names: Vec<&str> = block
-            .iter()
-            .take(MAX_NAMES)
-            .map(|&i| dataset.names[i].as_str())
-            .collect();
+        let mut names: Vec<&str> =
+            block.iter().take(MAX_NAMES).map(|&i| dataset.names[i].as_str()).collect();
+        let spaced = names.iter().any(|n| n.contains(' '));
         let more = format!("and {} more", block.len().saturating_sub(MAX_NAMES));
         if block.len() > MAX_NAMES {
             names.push(&more);
         }
-        let spaced = names.iter().any(|n| n.contains(' '));
         let list = names.join(if spaced { ", " } else { " " });
-        wrap(
-            out,
-            &format!("{:>4} ({})  ", number + 1, block.len()),
-            &list,
-            width,
-        )?;
+        wrap(out, &format!("{:>4} ({})  ", number + 1, block.len()), &list, width)?;
     }
     if blocks.len() > MAX_BLOCKS {
         writeln!(
@@ -121,55 +101,35 @@ fn write_summary(
     Ok(())
 }
 
-struct LogJoint {
-    mean: String,
-    sd: String,
-    best: String,
-}
-
-impl LogJoint {
-    fn of(s: &Summary) -> Self {
-        LogJoint {
-            mean: format!("{:.2}", s.log_joint.mean),
-            sd: format!("{:.2}", s.log_joint.sd),
-            best: format!("{:.2}", s.log_joint.best),
-        }
-    }
-}
-
-fn write_moves(out: &mut String, s: &Summary) -> std::fmt::Result {
-    writeln!(
-        out,
-        "move       proposed  accept %      idle   seconds       work"
-    )?;
+fn write_moves(out: &mut String, s: &Summary, width: usize) -> std::fmt::Result {
+    writeln!(out, "move      proposed accept %   idle  seconds    work")?;
     for (name, m) in &s.moves {
-        let accept = m
-            .accept_rate
-            .map_or("–".into(), |rate| format!("{:.2}", 100.0 * rate));
+        let accept = m.accept_rate.map_or("–".into(), |rate| format!("{:.2}", 100.0 * rate));
         writeln!(
             out,
-            "{name:10} {:>8}  {accept:>8}  {:>8}  {:>8.2}  {:>9}",
-            m.proposed,
-            m.idle,
+            "{name:9} {:>8} {accept:>8} {:>6} {:>8.2} {:>7}",
+            short(m.proposed),
+            short(m.idle),
             m.seconds,
             short(m.work)
         )?;
     }
     for (name, m) in &s.moves {
         if m.idle > 0 && m.proposed == 0 {
-            writeln!(
+            wrap(
                 out,
-                "{name} had nothing to do: the past states of the chains agree"
+                "",
+                &format!("{name} had nothing to do: the past states of the chains agree"),
+                width,
             )?;
         }
     }
     let known: Vec<f64> = s.normalised_iterations.iter().flatten().copied().collect();
     if !known.is_empty() {
         let mean = known.iter().sum::<f64>() / known.len() as f64;
-        writeln!(
-            out,
-            "effort     {mean:.0} Gibbs scans' worth of time per chain (normalised iterations)"
-        )?;
+        let text =
+            format!("{mean:.0} Gibbs scans' worth of time per chain (normalised iterations)");
+        wrap(out, "effort    ", &text, width)?;
     }
     Ok(())
 }
@@ -178,8 +138,7 @@ fn write_moves(out: &mut String, s: &Summary) -> std::fmt::Result {
 fn short(count: u64) -> String {
     let x = count as f64;
     match count {
-        0..10_000 => count.to_string(),
-        10_000..1_000_000 => format!("{:.1}k", x / 1e3),
+        0..1_000_000 => count.to_string(),
         1_000_000..1_000_000_000 => format!("{:.2}M", x / 1e6),
         _ => format!("{:.2}G", x / 1e9),
     }

@@ -79,7 +79,7 @@ impl Progress {
 
 fn bars(settings: &Settings) -> Vec<ProgressBar> {
     let all = MultiProgress::new();
-    let style = ProgressStyle::with_template("{prefix} {wide_bar} {pos}/{len} {msg}")
+    let style = ProgressStyle::with_template("{prefix} {bar:10} {pos}/{len} {wide_msg}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     (1..=settings.ensembles)
         .map(|ensemble| {
@@ -96,10 +96,7 @@ fn describe(status: Status) -> String {
         Some(rate) => format!(", accept {:.1} %", 100.0 * rate),
         None => String::new(),
     };
-    format!(
-        "log joint {:.1}, {:.1} blocks{accept}",
-        status.log_joint, status.blocks
-    )
+    format!("log joint {:.1}, {:.1} blocks{accept}", status.log_joint, status.blocks)
 }
 
 impl Observer for Progress {
@@ -133,11 +130,7 @@ impl Observer for Progress {
                     self.shown = Instant::now();
                     eprintln!("iteration {done}/{}, {}", self.iterations, self.pace(done));
                     for ensemble in 0..self.ensembles {
-                        eprintln!(
-                            "  ensemble {}: {}",
-                            ensemble + 1,
-                            describe(ensembles(ensemble))
-                        );
+                        eprintln!("  ensemble {}: {}", ensemble + 1, describe(ensembles(ensemble)));
                     }
                 }
             }

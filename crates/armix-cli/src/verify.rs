@@ -54,11 +54,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             _ => format!("{faults} of {} checks FAILED.\n", lines.len()),
         })?;
     }
-    Ok(if faults == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(if faults == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn row(line: &Line) -> String {

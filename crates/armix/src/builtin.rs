@@ -6,18 +6,9 @@ use crate::rng::{Purpose, Rng};
 
 /// The names of the built-in data, with what they are.
 pub const LIST: [(&str, &str); 6] = [
-    (
-        "karate",
-        "34 members of a karate club, 78 friendships (Zachary 1977)",
-    ),
-    (
-        "southern-women",
-        "18 women, 14 events they attended or not (Davis et al. 1941)",
-    ),
-    (
-        "four-vertex",
-        "the paper's smallest graph: 0-1, 0-2, 0-3, 2-3",
-    ),
+    ("karate", "34 members of a karate club, 78 friendships (Zachary 1977)"),
+    ("southern-women", "18 women, 14 events they attended or not (Davis et al. 1941)"),
+    ("four-vertex", "the paper's smallest graph: 0-1, 0-2, 0-3, 2-3"),
     (
         "bernoulli-1, bernoulli-2, bernoulli-3",
         "the paper's Examples 1 to 3: 100 rows in 5 blocks, 6, 8 or 10 columns",
@@ -26,10 +17,7 @@ pub const LIST: [(&str, &str); 6] = [
         "planted:K,size,p_in,p_out",
         "K blocks of this size, links within and between with these probabilities",
     ),
-    (
-        "grid:WxH",
-        "a grid of W × H vertices whose opposite borders touch",
-    ),
+    ("grid:WxH", "a grid of W × H vertices whose opposite borders touch"),
 ];
 
 /// Built-in data by name; `None` if no built-in data are called like that. The seed is for the
@@ -68,9 +56,8 @@ pub fn karate() -> Graph {
         (23, &[25, 27, 29, 32, 33]), (24, &[25, 27, 31]), (25, &[31]), (26, &[29, 33]), (27, &[33]),
         (28, &[31, 33]), (29, &[32, 33]), (30, &[32, 33]), (31, &[32, 33]), (32, &[33]),
     ];
-    let edges: Vec<(u32, u32)> = (FRIENDS.iter())
-        .flat_map(|(u, friends)| friends.iter().map(|&v| (*u, v)))
-        .collect();
+    let edges: Vec<(u32, u32)> =
+        (FRIENDS.iter()).flat_map(|(u, friends)| friends.iter().map(|&v| (*u, v))).collect();
     Graph::new(34, &edges).expect("valid")
 }
 
@@ -94,9 +81,7 @@ pub fn southern_women() -> Dataset {
     ];
     let mut cells = vec![0; 18 * 14];
     for (woman, (_, events)) in EVENTS.iter().enumerate() {
-        events
-            .iter()
-            .for_each(|event| cells[woman * 14 + event - 1] = 1);
+        events.iter().for_each(|event| cells[woman * 14 + event - 1] = 1);
     }
     let table = BinaryTable::new(18, 14, cells).expect("valid");
     let mut data = Dataset::new(Data::Table(table));
@@ -121,9 +106,7 @@ pub fn bernoulli(columns: usize, data_seed: u64) -> BinaryTable {
     let mut cells = Vec::with_capacity(100 * columns);
     for row in 0..100 {
         for column in 0..columns {
-            cells.push(u8::from(
-                rng.uniform() < PROBABILITIES[row / 20][column.min(5)],
-            ));
+            cells.push(u8::from(rng.uniform() < PROBABILITIES[row / 20][column.min(5)]));
         }
     }
     BinaryTable::new(100, columns, cells).expect("valid")
@@ -177,12 +160,8 @@ fn planted(parameters: &str, data_seed: u64) -> Result<Graph> {
 
 fn grid(parameters: &str) -> Result<Graph> {
     let sides = parameters.split_once('x').and_then(|(w, h)| {
-        let side = |text: &str| {
-            text.trim()
-                .parse::<u32>()
-                .ok()
-                .filter(|s| (1..=1 << 16).contains(s))
-        };
+        let side =
+            |text: &str| text.trim().parse::<u32>().ok().filter(|s| (1..=1 << 16).contains(s));
         Some((side(w)?, side(h)?))
     });
     let Some((width, height)) = sides.filter(|(w, h)| w.saturating_mul(*h) <= 1 << 24) else {

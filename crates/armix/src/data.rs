@@ -92,9 +92,7 @@ impl Graph {
 
     /// The number of vertices without an edge.
     pub fn isolated(&self) -> usize {
-        (0..self.n())
-            .filter(|&v| self.neighbours(v).is_empty())
-            .count()
+        (0..self.n()).filter(|&v| self.neighbours(v).is_empty()).count()
     }
 }
 
@@ -115,9 +113,7 @@ impl BinaryTable {
     pub fn new(n: usize, d: usize, cells: Vec<u8>) -> Result<Self> {
         check_n(n, "rows")?;
         if d == 0 {
-            return Err(Error::new(
-                "the table has no columns: nothing tells the rows apart",
-            ));
+            return Err(Error::new("the table has no columns: nothing tells the rows apart"));
         }
         if n.checked_mul(d) != Some(cells.len()) {
             return Err(Error::new(format!(
@@ -156,9 +152,7 @@ impl BinaryTable {
 
 fn check_n(n: usize, what: &str) -> Result<()> {
     match n {
-        0 => Err(Error::new(format!(
-            "there are no {what}: nothing to cluster"
-        ))),
+        0 => Err(Error::new(format!("there are no {what}: nothing to cluster"))),
         1 => Err(Error::new(format!(
             "there is only one of the {what}: clustering needs at least two"
         ))),
@@ -202,10 +196,6 @@ pub struct Dataset {
 impl Dataset {
     /// Data whose items are named by their numbers.
     pub fn new(data: Data) -> Self {
-        Dataset {
-            names: (0..data.n()).map(|i| i.to_string()).collect(),
-            notes: Vec::new(),
-            data,
-        }
+        Dataset { names: (0..data.n()).map(|i| i.to_string()).collect(), notes: Vec::new(), data }
     }
 }

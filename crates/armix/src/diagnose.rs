@@ -14,14 +14,7 @@ pub fn mean_sd(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
-    (
-        mean,
-        if values.len() > 1 {
-            (squares / (n - 1.0)).sqrt()
-        } else {
-            0.0
-        },
-    )
+    (mean, if values.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 })
 }
 
 /// The Gelman-Rubin potential scale reduction factor of some sequences of equal length:
@@ -48,10 +41,8 @@ pub fn gelman_rubin(sequences: &[&[f64]]) -> Option<f64> {
         let same = sequences.iter().all(|s| s[0] == sequences[0][0]);
         return (!same).then_some(f64::INFINITY);
     }
-    let (means, variances): (Vec<f64>, Vec<f64>) = (sequences.iter())
-        .map(|s| mean_sd(s))
-        .map(|(mean, sd)| (mean, sd * sd))
-        .unzip();
+    let (means, variances): (Vec<f64>, Vec<f64>) =
+        (sequences.iter()).map(|s| mean_sd(s)).map(|(mean, sd)| (mean, sd * sd)).unzip();
     let within = mean_sd(&variances).0;
     let between = mean_sd(&means).1.powi(2); // B/N
     let shrink = (n - 1) as f64 / n as f64;
@@ -98,9 +89,8 @@ pub struct Rhat {
 /// ensembles (chains of one ensemble learn from each other and must not be compared), averaged
 /// over the chain indices, as in the paper.
 pub fn rhat_between_ensembles(run: &Run, quantity: impl Fn(&Trace) -> Vec<f64>) -> Rhat {
-    let values: Vec<Vec<Vec<f64>>> = (run.ensembles.iter())
-        .map(|chains| chains.iter().map(&quantity).collect())
-        .collect();
+    let values: Vec<Vec<Vec<f64>>> =
+        (run.ensembles.iter()).map(|chains| chains.iter().map(&quantity).collect()).collect();
     let rhats: Vec<f64> = (0..run.settings.chains)
         .filter_map(|chain| {
             let halves: Vec<&[f64]> = values.iter().map(|e| second_half(&e[chain])).collect();
@@ -108,16 +98,10 @@ pub fn rhat_between_ensembles(run: &Run, quantity: impl Fn(&Trace) -> Vec<f64>) 
         })
         .collect();
     if rhats.is_empty() {
-        return Rhat {
-            mean: None,
-            sd: None,
-        };
+        return Rhat { mean: None, sd: None };
     }
     let (mean, sd) = mean_sd(&rhats);
-    Rhat {
-        mean: Some(mean),
-        sd: Some(sd),
-    }
+    Rhat { mean: Some(mean), sd: Some(sd) }
 }
 
 /// What is left when the first half is discarded as burn-in.
@@ -155,12 +139,8 @@ pub fn verdict(run: &Run) -> (Verdict, Vec<String>) {
     type Quantity = fn(&Trace) -> Vec<f64>;
     let quantities: [(&str, Quantity); 3] = [
         ("log joint", |t| t.log_joint.clone()),
-        ("number of blocks", |t| {
-            t.blocks.iter().copied().map(f64::from).collect()
-        }),
-        ("size of the largest block", |t| {
-            t.largest.iter().copied().map(f64::from).collect()
-        }),
+        ("number of blocks", |t| t.blocks.iter().copied().map(f64::from).collect()),
+        ("size of the largest block", |t| t.largest.iter().copied().map(f64::from).collect()),
     ];
     let mut worst: f64 = 1.0;
     for (name, quantity) in quantities {

@@ -98,10 +98,7 @@ pub fn sample_with<M: Model>(
         }
         done = (t + 1).saturating_sub(settings.warmup);
         let warmup = (t + 1).min(settings.warmup);
-        if observer
-            .after_round(warmup, done, &|e| ensembles[e].status())
-            .is_break()
-        {
+        if observer.after_round(warmup, done, &|e| ensembles[e].status()).is_break() {
             break;
         }
     }
@@ -172,9 +169,7 @@ impl<'t, M: Model> Ensemble<'t, M> {
 
     /// Every chain makes its state t + 1, looking at the same past.
     fn round(&mut self, settings: &Settings, t: usize) {
-        let Ensemble {
-            chains, history, ..
-        } = self;
+        let Ensemble { chains, history, .. } = self;
         let frozen = settings.freeze_after.map(|f| settings.warmup + f);
         let window_end = t.min(frozen.unwrap_or(t));
         (chains.par_iter_mut().enumerate()).for_each(|(chain, runner)| {
@@ -184,9 +179,7 @@ impl<'t, M: Model> Ensemble<'t, M> {
 
     /// Appends the new states to the past, in chain order.
     fn commit(&mut self, settings: &Settings, t: usize, exchange: &mut dyn Exchange) {
-        let frozen = settings
-            .freeze_after
-            .is_some_and(|f| t >= settings.warmup + f);
+        let frozen = settings.freeze_after.is_some_and(|f| t >= settings.warmup + f);
         if !frozen {
             self.remember(t + 1, exchange);
         }
@@ -203,12 +196,7 @@ impl<'t, M: Model> Ensemble<'t, M> {
         self.chains.iter().for_each(|c| proposals.add(&c.proposals));
         Status {
             log_joint: self.chains.iter().map(|c| c.chain.ln_q()).sum::<f64>() / s,
-            blocks: self
-                .chains
-                .iter()
-                .map(|c| c.chain.z().blocks() as f64)
-                .sum::<f64>()
-                / s,
+            blocks: self.chains.iter().map(|c| c.chain.z().blocks() as f64).sum::<f64>() / s,
             accept_rate: proposals.accept_rate(),
         }
     }
@@ -246,10 +234,7 @@ impl<'t, M: Model> Runner<'t, M> {
             row: Row::new(&chain.z().labels()),
             chain,
             warmup: Gibbs::default(),
-            trace: Trace {
-                counters: vec![Counter::default(); moves.len()],
-                ..Trace::default()
-            },
+            trace: Trace { counters: vec![Counter::default(); moves.len()], ..Trace::default() },
             proposals: Counter::default(),
             moves,
             place,
@@ -257,13 +242,8 @@ impl<'t, M: Model> Runner<'t, M> {
     }
 
     fn iterate(&mut self, settings: &Settings, t: usize, past: Past<'_>) {
-        let mut rng = Rng::new(
-            Purpose::Iteration,
-            settings.seed,
-            self.place.0,
-            self.place.1,
-            t as u64,
-        );
+        let mut rng =
+            Rng::new(Purpose::Iteration, settings.seed, self.place.0, self.place.1, t as u64);
         if t < settings.warmup {
             self.warmup.step(&mut self.chain, past, &mut rng);
         } else {
@@ -278,19 +258,9 @@ impl<'t, M: Model> Runner<'t, M> {
     }
 
     fn scheduled(&mut self, settings: &Settings, past: Past<'_>, rng: &mut Rng) {
-        let Runner {
-            chain,
-            moves,
-            trace,
-            proposals,
-            ..
-        } = self;
-        for (((_, times), step), counter) in settings
-            .schedule
-            .moves()
-            .iter()
-            .zip(moves)
-            .zip(&mut trace.counters)
+        let Runner { chain, moves, trace, proposals, .. } = self;
+        for (((_, times), step), counter) in
+            settings.schedule.moves().iter().zip(moves).zip(&mut trace.counters)
         {
             let (began, work) = (Instant::now(), chain.work());
             for _ in 0..*times {
@@ -301,10 +271,7 @@ impl<'t, M: Model> Runner<'t, M> {
                         counter.accepted += 1;
                         counter.probability += 1.0;
                     }
-                    Outcome::Proposed {
-                        probability,
-                        accepted,
-                    } => {
+                    Outcome::Proposed { probability, accepted } => {
                         counter.proposed += 1;
                         counter.accepted += u64::from(accepted);
                         counter.probability += probability;
@@ -319,23 +286,14 @@ impl<'t, M: Model> Runner<'t, M> {
     }
 
     fn record(&mut self, settings: &Settings, iteration: usize, labels: Vec<u32>) {
-        let Runner {
-            chain, trace, row, ..
-        } = self;
+        let Runner { chain, trace, row, .. } = self;
         trace.log_joint.push(chain.ln_q());
         trace.blocks.push(chain.z().blocks() as u32);
         trace.largest.push(chain.z().largest());
-        if settings
-            .keep_draws
-            .is_some_and(|thin| iteration.is_multiple_of(thin))
-        {
+        if settings.keep_draws.is_some_and(|thin| iteration.is_multiple_of(thin)) {
             trace.draws.push(row.clone());
         }
-        if trace
-            .best
-            .as_ref()
-            .is_none_or(|(best, _)| chain.ln_q() > *best)
-        {
+        if trace.best.as_ref().is_none_or(|(best, _)| chain.ln_q() > *best) {
             trace.best = Some((chain.ln_q(), labels));
         }
     }

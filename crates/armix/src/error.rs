@@ -19,11 +19,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// An error that belongs to no file.
     pub fn new(message: impl Into<String>) -> Self {
-        Error {
-            file: None,
-            line: None,
-            message: message.into(),
-        }
+        Error { file: None, line: None, message: message.into() }
     }
 
     /// The same error, placed at a line (counted from 1) of the input.

@@ -38,16 +38,9 @@ pub fn posterior<M: Model>(target: &Target<M>) -> Result<Vec<ExactRow>> {
         )));
     }
     let mut rows: Vec<ExactRow> = (all_partitions(n).into_iter())
-        .map(|labels| ExactRow {
-            log_joint: target.ln_q(&labels),
-            probability: 0.0,
-            labels,
-        })
+        .map(|labels| ExactRow { log_joint: target.ln_q(&labels), probability: 0.0, labels })
         .collect();
-    let largest = rows
-        .iter()
-        .map(|r| r.log_joint)
-        .fold(f64::NEG_INFINITY, f64::max);
+    let largest = rows.iter().map(|r| r.log_joint).fold(f64::NEG_INFINITY, f64::max);
     let total: f64 = rows.iter().map(|r| libm::exp(r.log_joint - largest)).sum();
     for row in &mut rows {
         row.probability = libm::exp(row.log_joint - largest) / total;

@@ -79,12 +79,7 @@ pub struct History {
 impl History {
     /// An empty history that will keep to this many bytes.
     pub fn new(budget: u64) -> Self {
-        History {
-            rounds: VecDeque::new(),
-            bytes: 0,
-            budget,
-            stride: 1,
-        }
+        History { rounds: VecDeque::new(), bytes: 0, budget, stride: 1 }
     }
 
     /// Bytes in use.
@@ -99,11 +94,7 @@ impl History {
 
     /// Appends the states after an iteration, and forgets those that no later window reaches.
     pub fn push(&mut self, iteration: usize, rows: Vec<Row>) {
-        while self
-            .rounds
-            .front()
-            .is_some_and(|r| r.iteration < iteration / 2)
-        {
+        while self.rounds.front().is_some_and(|r| r.iteration < iteration / 2) {
             self.remove(0);
         }
         if iteration.is_multiple_of(self.stride) {
@@ -132,16 +123,8 @@ impl History {
     /// out: φ must not depend on the current state of this chain, and those of the others are
     /// being changed in the same round.
     pub fn past(&self, chain: usize, t: usize) -> Past<'_> {
-        let before = |iteration| {
-            self.rounds
-                .partition_point(|r: &Round| r.iteration < iteration)
-        };
-        Past {
-            history: self,
-            chain,
-            from: before(t / 2),
-            to: before(t),
-        }
+        let before = |iteration| self.rounds.partition_point(|r: &Round| r.iteration < iteration);
+        Past { history: self, chain, from: before(t / 2), to: before(t) }
     }
 }
 
@@ -210,12 +193,7 @@ impl Disagreement {
     ) -> Option<(Item, Item)> {
         za.unpack(&mut self.a);
         zb.unpack(&mut self.b);
-        let Self {
-            a,
-            b,
-            refiner,
-            counts: [in_a, in_b, in_both],
-        } = self;
+        let Self { a, b, refiner, counts: [in_a, in_b, in_both] } = self;
         refiner.refine(a, b, agreed);
         count(a, in_a);
         count(b, in_b);
@@ -237,9 +215,7 @@ impl Disagreement {
             left = if found { left } else { left - here };
             found
         })?;
-        let j = (0..a.len())
-            .filter(|&j| (a[i] == a[j]) != (b[i] == b[j]))
-            .nth(left as usize)?;
+        let j = (0..a.len()).filter(|&j| (a[i] == a[j]) != (b[i] == b[j])).nth(left as usize)?;
         Some((Item::new(i), Item::new(j)))
     }
 }

@@ -161,8 +161,7 @@ impl Partition {
             if !self.pinned[slot.index()] {
                 // Nearly always the top: `fresh` hands out the top.
                 let at = self.free.iter().rposition(|&s| s == slot);
-                self.free
-                    .remove(at.expect("an empty, unpinned slot is free"));
+                self.free.remove(at.expect("an empty, unpinned slot is free"));
             }
         }
     }
@@ -233,10 +232,8 @@ pub fn canonical(labels: &[u32]) -> Vec<u32> {
         let mut distinct = labels.to_vec();
         distinct.sort_unstable();
         distinct.dedup();
-        let ranks: Vec<u32> = labels
-            .iter()
-            .map(|l| distinct.partition_point(|d| d < l) as u32)
-            .collect();
+        let ranks: Vec<u32> =
+            labels.iter().map(|l| distinct.partition_point(|d| d < l) as u32).collect();
         return canonical(&ranks);
     }
     let mut new_label = vec![u32::MAX; largest + 1];

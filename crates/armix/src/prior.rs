@@ -23,11 +23,7 @@ impl Crp {
     /// The prior for n items.
     pub fn new(alpha: f64, n: usize) -> Result<Self> {
         positive("alpha", alpha)?;
-        Ok(Crp {
-            alpha,
-            ln_alpha: libm::log(alpha),
-            ln_gamma: LnGamma::new(0.0, n as u64),
-        })
+        Ok(Crp { alpha, ln_alpha: libm::log(alpha), ln_gamma: LnGamma::new(0.0, n as u64) })
     }
 
     /// The concentration α.

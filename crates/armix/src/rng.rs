@@ -123,10 +123,7 @@ mod tests {
             let sd = (f64::from(draws) * p * (1.0 - p)).sqrt();
             assert!((f64::from(count) - f64::from(draws) * p).abs() < 5.0 * sd);
         };
-        below
-            .iter()
-            .chain(&first)
-            .for_each(|&c| check(c, 1.0 / 6.0));
+        below.iter().chain(&first).for_each(|&c| check(c, 1.0 / 6.0));
         check(weighted[0], 1.0 / 3.0);
         assert_eq!(weighted[1], 0);
     }

@@ -33,14 +33,8 @@ pub struct LnGamma {
 impl LnGamma {
     /// A table that covers k = 0 … `largest` (or as far as tables go).
     pub fn new(offset: f64, largest: u64) -> Self {
-        let len = usize::try_from(largest)
-            .unwrap_or(usize::MAX)
-            .saturating_add(1)
-            .min(TABLE_MAX);
-        LnGamma {
-            offset,
-            table: (0..len).map(|k| ln_gamma(k as f64 + offset)).collect(),
-        }
+        let len = usize::try_from(largest).unwrap_or(usize::MAX).saturating_add(1).min(TABLE_MAX);
+        LnGamma { offset, table: (0..len).map(|k| ln_gamma(k as f64 + offset)).collect() }
     }
 
     /// ln Γ(k + offset).
@@ -69,12 +63,7 @@ impl BetaBernoulli {
         let minus = LnGamma::new(beta_minus, largest);
         let both = LnGamma::new(beta_plus + beta_minus, largest);
         let ln_b0 = plus.at(0) + minus.at(0) - both.at(0);
-        BetaBernoulli {
-            plus,
-            minus,
-            both,
-            ln_b0,
-        }
+        BetaBernoulli { plus, minus, both, ln_b0 }
     }
 
     /// ln [B(ones + β⁺, total − ones + β⁻) / B(β⁺, β⁻)]; exactly 0 when `total` is 0.
@@ -131,21 +120,13 @@ mod tests {
     fn evidence_is_the_product_of_predictions_also_beyond_the_tables() {
         for (a, b) in [(1.0, 1.0), (0.5, 2.25), (3.0, 0.1)] {
             let coin = BetaBernoulli::new(a, b, 1 << 40);
-            for (ones, zeros) in [
-                (0, 0),
-                (3, 4),
-                (0, 90_000),
-                (90_000, 0),
-                (17, 200_000),
-                (150_000, 150_001),
-            ] {
+            for (ones, zeros) in
+                [(0, 0), (3, 4), (0, 90_000), (90_000, 0), (17, 200_000), (150_000, 150_001)]
+            {
                 let fast = coin.ln_evidence(ones, ones + zeros);
                 let slow = one_by_one(a, b, ones, zeros);
                 let error = (fast - slow).abs() / slow.abs().max(1.0);
-                assert!(
-                    error < 1e-12,
-                    "β = {a}, {b}; {ones}+{zeros}: {fast} ≠ {slow}"
-                );
+                assert!(error < 1e-12, "β = {a}, {b}; {ones}+{zeros}: {fast} ≠ {slow}");
             }
         }
     }

@@ -97,14 +97,10 @@ impl Summary {
     pub fn new(run: &Run) -> Self {
         let (verdict, reasons) = diagnose::verdict(run);
         let rhat = diagnose::rhat_between_ensembles(run, |t| t.log_joint.clone());
-        let log_joint: Vec<f64> = (run.traces())
-            .flat_map(|t| second_half(&t.log_joint).iter().copied())
-            .collect();
+        let log_joint: Vec<f64> =
+            (run.traces()).flat_map(|t| second_half(&t.log_joint).iter().copied()).collect();
         let (mean, sd) = mean_sd(&log_joint);
-        let (best, best_partition) = run
-            .best()
-            .cloned()
-            .unwrap_or((f64::NEG_INFINITY, Vec::new()));
+        let (best, best_partition) = run.best().cloned().unwrap_or((f64::NEG_INFINITY, Vec::new()));
         Summary {
             model: run.model,
             n: run.n,
@@ -117,13 +113,7 @@ impl Summary {
             verdict,
             reasons,
             moves: moves(run),
-            log_joint: LogJointSummary {
-                mean,
-                sd,
-                best,
-                rhat: rhat.mean,
-                rhat_sd: rhat.sd,
-            },
+            log_joint: LogJointSummary { mean, sd, best, rhat: rhat.mean, rhat_sd: rhat.sd },
             blocks: blocks(run),
             normalised_iterations: normalised_iterations(run),
             best_partition,
@@ -132,11 +122,7 @@ impl Summary {
 
     /// The best partition as blocks of item indices, the largest first.
     pub fn best_blocks(&self) -> Vec<Vec<usize>> {
-        let count = self
-            .best_partition
-            .iter()
-            .max()
-            .map_or(0, |&m| m as usize + 1);
+        let count = self.best_partition.iter().max().map_or(0, |&m| m as usize + 1);
         let mut blocks = vec![Vec::new(); count];
         for (item, &label) in self.best_partition.iter().enumerate() {
             blocks[label as usize].push(item);
@@ -149,12 +135,7 @@ impl Summary {
 /// Entries of the schedule that name the same move are added up.
 fn moves(run: &Run) -> Vec<(String, MoveSummary)> {
     let mut merged: Vec<(String, crate::run::Counter)> = Vec::new();
-    for ((name, _), counter) in run
-        .settings
-        .schedule
-        .moves()
-        .iter()
-        .zip(run.counters(run.traces()))
+    for ((name, _), counter) in run.settings.schedule.moves().iter().zip(run.counters(run.traces()))
     {
         match merged.iter_mut().find(|(known, _)| known == name) {
             Some((_, sum)) => sum.add(&counter),
@@ -169,10 +150,7 @@ fn moves(run: &Run) -> Vec<(String, MoveSummary)> {
         seconds: c.seconds,
         work: c.work,
     };
-    merged
-        .into_iter()
-        .map(|(name, c)| (name, summary(c)))
-        .collect()
+    merged.into_iter().map(|(name, c)| (name, summary(c))).collect()
 }
 
 fn blocks(run: &Run) -> BlocksSummary {
@@ -188,10 +166,7 @@ fn blocks(run: &Run) -> BlocksSummary {
     BlocksSummary {
         mean: sum as f64 / total as f64,
         mode: mode.map_or(0, |(&k, _)| k),
-        distribution: counts
-            .iter()
-            .map(|(&k, &count)| (k, count as f64 / total as f64))
-            .collect(),
+        distribution: counts.iter().map(|(&k, &count)| (k, count as f64 / total as f64)).collect(),
     }
 }
 

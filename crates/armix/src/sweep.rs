@@ -63,11 +63,7 @@ pub fn sweep<M: Model>(
     chooser: &mut dyn Chooser,
     buffers: &mut Buffers,
 ) -> f64 {
-    let Buffers {
-        slots,
-        gains,
-        weights,
-    } = buffers;
+    let Buffers { slots, gains, weights } = buffers;
     // Detach first: only then is it known which blocks are left.
     let held = state.take(items);
     slots.clear();
@@ -94,12 +90,7 @@ pub fn sweep<M: Model>(
         weights.extend(gains.iter().map(|&g| libm::exp(g - ln_largest)));
     }
     let total = weights.iter().sum();
-    let candidates = Candidates {
-        slots,
-        weights,
-        total,
-        fresh,
-    };
+    let candidates = Candidates { slots, weights, total, fresh };
     match chooser.choose(items[0], &candidates) {
         Some(choice) => {
             state.put(held, slots[choice]);
@@ -140,10 +131,7 @@ impl<'a> Follow<'a> {
     pub fn new(target: &'a Partition, slot_of_block: &'a mut Vec<Slot>) -> Self {
         slot_of_block.clear();
         slot_of_block.resize(target.slots(), Slot::NOWHERE);
-        Follow {
-            target,
-            slot_of_block,
-        }
+        Follow { target, slot_of_block }
     }
 
     fn growing_at(&mut self, item: Item) -> &mut Slot {

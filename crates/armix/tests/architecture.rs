@@ -13,55 +13,23 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("data", &["error"]),
     ("prior", &["error", "partition", "special"]),
     ("model", &["partition"]),
-    (
-        "models",
-        &["data", "error", "model", "partition", "prior", "special"],
-    ),
+    ("models", &["data", "error", "model", "partition", "prior", "special"]),
     ("state", &["error", "model", "partition", "prior"]),
     ("sweep", &["model", "partition", "rng", "state"]),
     ("history", &["partition", "rng"]),
-    (
-        "moves",
-        &[
-            "error",
-            "history",
-            "model",
-            "partition",
-            "rng",
-            "state",
-            "sweep",
-        ],
-    ),
+    ("moves", &["error", "history", "model", "partition", "rng", "state", "sweep"]),
     ("run", &["error", "history", "moves"]),
-    (
-        "ensemble",
-        &["error", "history", "model", "moves", "rng", "run", "state"],
-    ),
+    ("ensemble", &["error", "history", "model", "moves", "rng", "run", "state"]),
     ("diagnose", &["run"]),
     ("summary", &["diagnose", "run"]),
     ("exact", &["error", "model", "partition", "state"]),
     ("io", &["data", "error", "partition"]),
     ("builtin", &["data", "error", "rng"]),
-    (
-        "verify",
-        &[
-            "exact",
-            "model",
-            "models",
-            "moves",
-            "partition",
-            "rng",
-            "state",
-            "sweep",
-        ],
-    ),
+    ("verify", &["exact", "model", "models", "moves", "partition", "rng", "state", "sweep"]),
 ];
 
 fn sources(folder: &Path, out: &mut Vec<(String, String)>) {
-    let mut entries: Vec<_> = fs::read_dir(folder)
-        .unwrap()
-        .map(|e| e.unwrap().path())
-        .collect();
+    let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
     entries.sort();
     for path in entries {
         if path.is_dir() {
@@ -69,13 +37,8 @@ fn sources(folder: &Path, out: &mut Vec<(String, String)>) {
         } else {
             let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
             let inside = path.strip_prefix(&root).unwrap().with_extension("");
-            let module = inside
-                .components()
-                .next()
-                .unwrap()
-                .as_os_str()
-                .to_string_lossy()
-                .into_owned();
+            let module =
+                inside.components().next().unwrap().as_os_str().to_string_lossy().into_owned();
             out.push((module, fs::read_to_string(&path).unwrap()));
         }
     }
@@ -110,22 +73,13 @@ fn modules_use_only_what_lies_below_them() {
             let rest = &code[at + "crate::".len()..];
             let used: Vec<&str> = if let Some(list) = rest.strip_prefix('{') {
                 let list = &list[..list.find("};").unwrap()];
-                list.split(',')
-                    .map(|part| part.trim().split("::").next().unwrap())
-                    .collect()
+                list.split(',').map(|part| part.trim().split("::").next().unwrap()).collect()
             } else {
-                vec![
-                    rest.split(|c: char| !c.is_alphanumeric() && c != '_')
-                        .next()
-                        .unwrap(),
-                ]
+                vec![rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap()]
             };
             for name in used {
                 seen += 1;
-                assert!(
-                    name == module || allowed.contains(&name),
-                    "{module} must not use {name}"
-                );
+                assert!(name == module || allowed.contains(&name), "{module} must not use {name}");
             }
         }
     }

@@ -23,12 +23,7 @@ impl<'m, M: Model> Follower<'m, M> {
         (0..labels.len()).for_each(|i| z.take(Item::new(i)));
         let mut stats = model.empty_stats();
         model.grow(&mut stats, z.slots());
-        Follower {
-            z,
-            stats,
-            load: model.empty_load(),
-            model,
-        }
+        Follower { z, stats, load: model.empty_load(), model }
     }
 
     /// Adds items to the slot of a label and returns the gain that was announced for it.
@@ -37,8 +32,7 @@ impl<'m, M: Model> Follower<'m, M> {
         self.model.weigh(items, &self.z, &mut self.load);
         let slot = Slot::new(slot);
         let mut gain = [0.0];
-        self.model
-            .gains(&self.stats, &self.load, &self.z, &[slot], &mut gain);
+        self.model.gains(&self.stats, &self.load, &self.z, &[slot], &mut gain);
         self.model.add(&mut self.stats, &self.load, slot);
         items.iter().for_each(|&i| self.z.put(i, slot));
         gain[0]
@@ -89,55 +83,25 @@ fn conform<M: Model>(seed: u64) {
     let mut order: Vec<usize> = (0..n).collect();
     rng.shuffle(&mut order);
     let mut one_by_one = Follower::new(&model, &labels);
-    close(
-        one_by_one.ln_evidence(),
-        0.0,
-        "evidence of no items = 0",
-        M::NAME,
-    );
+    close(one_by_one.ln_evidence(), 0.0, "evidence of no items = 0", M::NAME);
     let mut sum = 0.0;
     for &item in &order {
         sum += one_by_one.add(&[Item::new(item)], labels[item]);
     }
-    close(
-        sum,
-        naive,
-        "Σ gains along an insertion order = naive evidence",
-        M::NAME,
-    );
-    close(
-        one_by_one.ln_evidence(),
-        naive,
-        "evidence from statistics = naive evidence",
-        M::NAME,
-    );
+    close(sum, naive, "Σ gains along an insertion order = naive evidence", M::NAME);
+    close(one_by_one.ln_evidence(), naive, "evidence from statistics = naive evidence", M::NAME);
 
     // The gain of a block = the gains of its items one after another.
-    let block: Vec<Item> = (0..n)
-        .filter(|&i| labels[i] == labels[0])
-        .map(Item::new)
-        .collect();
+    let block: Vec<Item> = (0..n).filter(|&i| labels[i] == labels[0]).map(Item::new).collect();
     let with = one_by_one.ln_evidence();
     one_by_one.sub(&block);
     let without = one_by_one.ln_evidence();
     let jointly = one_by_one.add(&block, labels[0]);
-    close(
-        with - without,
-        jointly,
-        "evidence(with C) − evidence(without C) = gain(C)",
-        M::NAME,
-    );
+    close(with - without, jointly, "evidence(with C) − evidence(without C) = gain(C)", M::NAME);
     one_by_one.sub(&block);
-    let singly: f64 = (block.iter())
-        .map(|&i| one_by_one.add(&[i], labels[0]))
-        .sum();
+    let singly: f64 = (block.iter()).map(|&i| one_by_one.add(&[i], labels[0])).sum();
     close(jointly, singly, "gain(C) = Σ gains of its items", M::NAME);
-    close(
-        one_by_one.ln_evidence(),
-        naive,
-        "add after sub restores the evidence",
-        M::NAME,
-    );
+    close(one_by_one.ln_evidence(), naive, "add after sub restores the evidence", M::NAME);
 }
 
 #[test]
@@ -199,10 +163,8 @@ fn states_do_not_drift() {
             let mut state = State::from_labels(&target, &random_labels(&mut rng, n));
             for step in 0..2000 {
                 let from = state.z().live()[rng.below(state.z().blocks() as u64) as usize];
-                let mut items: Vec<Item> = (0..n)
-                    .map(Item::new)
-                    .filter(|&i| state.z().slot_of(i) == from)
-                    .collect();
+                let mut items: Vec<Item> =
+                    (0..n).map(Item::new).filter(|&i| state.z().slot_of(i) == from).collect();
                 rng.shuffle(&mut items);
                 items.truncate(1 + rng.below(items.len() as u64) as usize);
                 let held = state.take(&items);
@@ -211,12 +173,7 @@ fn states_do_not_drift() {
                 let to = to.unwrap_or_else(|| state.fresh());
                 state.put(held, to);
                 let labels = state.z().labels();
-                close(
-                    state.ln_q(),
-                    target.ln_q(&labels),
-                    "running ln q = rebuilt ln q",
-                    M::NAME,
-                );
+                close(state.ln_q(), target.ln_q(&labels), "running ln q = rebuilt ln q", M::NAME);
                 let naive = target.model.ln_evidence_naive(&labels) + target.prior.ln_p(state.z());
                 close(state.ln_q(), naive, "running ln q = naive ln q", M::NAME);
                 assert!(state.z().slots() <= n + 1, "slots are reused, step {step}");

@@ -11,9 +11,7 @@ fn settings() -> Settings {
         ensembles: 2,
         chains: 3,
         iterations: 60,
-        schedule: "arm-cells*2,arm,sm,bsm,sarm,srm,sams,arm-inner,gibbs"
-            .parse()
-            .unwrap(),
+        schedule: "arm-cells*2,arm,sm,bsm,sarm,srm,sams,arm-inner,gibbs".parse().unwrap(),
         keep_draws: Some(1),
         ..Settings::default()
     }
@@ -36,35 +34,17 @@ fn without_times(mut run: Run) -> Run {
 
 #[test]
 fn any_number_of_threads_gives_the_same_run() {
-    let one = karate(&Settings {
-        threads: 1,
-        ..settings()
-    });
+    let one = karate(&Settings { threads: 1, ..settings() });
     for threads in [2, 3, 8] {
-        assert!(
-            one == karate(&Settings {
-                threads,
-                ..settings()
-            }),
-            "{threads} threads"
-        );
+        assert!(one == karate(&Settings { threads, ..settings() }), "{threads} threads");
     }
-    assert!(
-        one != karate(&Settings {
-            seed: 2,
-            ..settings()
-        }),
-        "the seed matters"
-    );
+    assert!(one != karate(&Settings { seed: 2, ..settings() }), "the seed matters");
 }
 
 /// Pinned: a change here changes the results of every user, and needs a line in the CHANGELOG.
 #[test]
 fn results_stay_the_same_from_version_to_version() {
-    let run = karate(&Settings {
-        threads: 2,
-        ..settings()
-    });
+    let run = karate(&Settings { threads: 2, ..settings() });
     let last: Vec<f64> = run.traces().map(|t| *t.log_joint.last().unwrap()).collect();
     assert_eq!(last.map_to_strings(), PINNED_KARATE);
     let women = match builtin::southern_women().data {
@@ -108,16 +88,8 @@ impl MapToStrings for Vec<f64> {
 /// Ensembles do not know of each other: the first of four is the only one of one.
 #[test]
 fn ensembles_are_independent() {
-    let four = karate(&Settings {
-        ensembles: 4,
-        history_bytes: 4 << 20,
-        ..settings()
-    });
-    let one = karate(&Settings {
-        ensembles: 1,
-        history_bytes: 1 << 20,
-        ..settings()
-    });
+    let four = karate(&Settings { ensembles: 4, history_bytes: 4 << 20, ..settings() });
+    let one = karate(&Settings { ensembles: 1, history_bytes: 1 << 20, ..settings() });
     assert!(four.ensembles[0] == one.ensembles[0]);
     assert!(four.ensembles[0] != four.ensembles[1]);
 }
@@ -126,10 +98,7 @@ fn ensembles_are_independent() {
 #[test]
 fn a_longer_run_begins_like_a_shorter_one() {
     let short = karate(&settings());
-    let long = karate(&Settings {
-        iterations: 90,
-        ..settings()
-    });
+    let long = karate(&Settings { iterations: 90, ..settings() });
     for (short, long) in short.traces().zip(long.traces()) {
         assert_eq!(short.log_joint, long.log_joint[..60]);
         assert_eq!(short.draws, long.draws[..60]);

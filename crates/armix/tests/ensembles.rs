@@ -13,13 +13,7 @@ fn karate() -> Target<Irm> {
 }
 
 fn small() -> Settings {
-    Settings {
-        ensembles: 2,
-        chains: 2,
-        iterations: 20,
-        keep_draws: Some(1),
-        ..Settings::default()
-    }
+    Settings { ensembles: 2, chains: 2, iterations: 20, keep_draws: Some(1), ..Settings::default() }
 }
 
 fn sample(settings: &Settings) -> Run {
@@ -38,10 +32,7 @@ fn a_move_without_disagreement_is_idle() {
     let summary = Summary::new(&run);
     let (name, arm) = &summary.moves[0];
     assert_eq!(name, "arm");
-    assert_eq!(
-        (arm.proposed, arm.idle, arm.accept_rate),
-        (0, 2 * 2 * 20 * 3, None)
-    );
+    assert_eq!((arm.proposed, arm.idle, arm.accept_rate), (0, 2 * 2 * 20 * 3, None));
     assert!(run.traces().all(|t| t.blocks.iter().all(|&k| k == 1)));
     assert_eq!(summary.normalised_iterations, [None, None]);
     assert_eq!(summary.log_joint.rhat, None, "a constant has no R̂");
@@ -66,26 +57,15 @@ fn starts_are_where_they_should_be() {
             schedule: "arm".parse().unwrap(),
             ..small()
         });
-        assert!(
-            run.traces()
-                .all(|t| blocks.contains(&(t.blocks[0] as usize))),
-            "{start}"
-        );
+        assert!(run.traces().all(|t| blocks.contains(&(t.blocks[0] as usize))), "{start}");
         if let Start::Labels(labels) = &start {
             assert!(run.traces().all(|t| &t.draws[0].labels() == labels));
         }
     }
-    let crp = sample(&Settings {
-        warmup: 0,
-        iterations: 1,
-        schedule: "arm".parse().unwrap(),
-        ..small()
-    });
+    let crp =
+        sample(&Settings { warmup: 0, iterations: 1, schedule: "arm".parse().unwrap(), ..small() });
     let draws: Vec<Vec<u32>> = crp.traces().map(|t| t.draws[0].labels()).collect();
-    assert!(
-        draws.windows(2).all(|w| w[0] != w[1]),
-        "each chain has its own start"
-    );
+    assert!(draws.windows(2).all(|w| w[0] != w[1]), "each chain has its own start");
 }
 
 /// From CRP(α) with α = 1 the expected number of blocks of 34 items is Σ 1/i; 400 chains are
@@ -103,46 +83,26 @@ fn crp_starts_follow_the_prior() {
     let blocks: Vec<f64> = run.traces().map(|t| f64::from(t.blocks[0])).collect();
     let (mean, sd) = armix::diagnose::mean_sd(&blocks);
     let expected: f64 = (1..=34).map(|i| 1.0 / f64::from(i)).sum();
-    assert!(
-        (mean - expected).abs() < 5.0 * sd / 20.0,
-        "{mean} ≠ {expected}"
-    );
+    assert!((mean - expected).abs() < 5.0 * sd / 20.0, "{mean} ≠ {expected}");
 }
 
 #[test]
 fn freezing_changes_nothing_before_and_something_after() {
     let free = sample(&small());
-    let frozen = sample(&Settings {
-        freeze_after: Some(10),
-        ..small()
-    });
+    let frozen = sample(&Settings { freeze_after: Some(10), ..small() });
     for (a, b) in free.traces().zip(frozen.traces()) {
         assert_eq!(a.draws[..11], b.draws[..11]);
     }
-    assert!(
-        free.traces()
-            .zip(frozen.traces())
-            .any(|(a, b)| a.draws != b.draws)
-    );
+    assert!(free.traces().zip(frozen.traces()).any(|(a, b)| a.draws != b.draws));
 }
 
 #[test]
 fn many_slots_are_compacted_without_a_trace() {
     // From singletons the number of slots falls far below the number ever used.
-    let target = Target::new(
-        Bernoulli::new(builtin::bernoulli(6, 1), 1.0, 1.0).unwrap(),
-        1.0,
-    )
-    .unwrap();
-    let run = ensemble::sample(
-        &target,
-        &Settings {
-            start: Start::Singletons,
-            ..small()
-        },
-        &mut (),
-    )
-    .unwrap();
+    let target =
+        Target::new(Bernoulli::new(builtin::bernoulli(6, 1), 1.0, 1.0).unwrap(), 1.0).unwrap();
+    let run = ensemble::sample(&target, &Settings { start: Start::Singletons, ..small() }, &mut ())
+        .unwrap();
     for trace in run.traces() {
         for (row, &log_joint) in trace.draws.iter().zip(&trace.log_joint) {
             assert!((target.ln_q(&row.labels()) - log_joint).abs() < 1e-9);
@@ -154,10 +114,8 @@ fn many_slots_are_compacted_without_a_trace() {
 fn the_best_partition_is_the_best_that_was_visited() {
     let run = sample(&small());
     let summary = Summary::new(&run);
-    let highest = run
-        .traces()
-        .flat_map(|t| t.log_joint.iter().copied())
-        .fold(f64::NEG_INFINITY, f64::max);
+    let highest =
+        run.traces().flat_map(|t| t.log_joint.iter().copied()).fold(f64::NEG_INFINITY, f64::max);
     assert_eq!(summary.log_joint.best, highest);
     assert!((karate().ln_q(&summary.best_partition) - highest).abs() < 1e-9);
 }
@@ -173,11 +131,7 @@ impl Observer for StopAt {
     ) -> ControlFlow<()> {
         assert!(status(1).log_joint.is_finite());
         assert!(done == 0 || warmup == 50);
-        if done == self.0 {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        if done == self.0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
@@ -189,54 +143,24 @@ fn an_observer_can_stop_a_run() {
     assert!(run.traces().all(|t| t.log_joint.len() == 7));
     assert_eq!(Summary::new(&run).iterations, 7);
     let whole = sample(&small());
-    assert!(
-        run.traces()
-            .zip(whole.traces())
-            .all(|(a, b)| a.draws[..] == b.draws[..7])
-    );
+    assert!(run.traces().zip(whole.traces()).all(|(a, b)| a.draws[..] == b.draws[..7]));
 }
 
 #[test]
 fn impossible_settings_are_refused() {
     let wrong = |settings: Settings| {
-        ensemble::sample(&karate(), &settings, &mut ())
-            .unwrap_err()
-            .to_string()
+        ensemble::sample(&karate(), &settings, &mut ()).unwrap_err().to_string()
     };
+    assert!(wrong(Settings { chains: 0, ..small() }).contains("chains"));
+    assert!(wrong(Settings { ensembles: 0, ..small() }).contains("ensembles"));
+    assert!(wrong(Settings { iterations: 0, ..small() }).contains("iterations"));
     assert!(
-        wrong(Settings {
-            chains: 0,
-            ..small()
-        })
-        .contains("chains")
+        wrong(Settings { start: Start::Labels(vec![0; 33]), ..small() })
+            .contains("33 labels for 34 items")
     );
     assert!(
-        wrong(Settings {
-            ensembles: 0,
-            ..small()
-        })
-        .contains("ensembles")
-    );
-    assert!(
-        wrong(Settings {
-            iterations: 0,
-            ..small()
-        })
-        .contains("iterations")
-    );
-    assert!(
-        wrong(Settings {
-            start: Start::Labels(vec![0; 33]),
-            ..small()
-        })
-        .contains("33 labels for 34 items")
-    );
-    assert!(
-        wrong(Settings {
-            schedule: "arm,gips".parse().unwrap(),
-            ..small()
-        })
-        .contains("no move 'gips'")
+        wrong(Settings { schedule: "arm,gips".parse().unwrap(), ..small() })
+            .contains("no move 'gips'")
     );
 }
 
@@ -248,14 +172,8 @@ fn a_start_that_is_too_large_is_refused() {
         other => panic!("{other:?}"),
     };
     let target = Target::new(Irm::new(grid, 1.0, 1.0).unwrap(), 1.0).unwrap();
-    let error = ensemble::sample(
-        &target,
-        &Settings {
-            start: Start::Singletons,
-            ..small()
-        },
-        &mut (),
-    )
-    .unwrap_err();
+    let error =
+        ensemble::sample(&target, &Settings { start: Start::Singletons, ..small() }, &mut ())
+            .unwrap_err();
     assert!(error.to_string().contains("GiB"), "{error}");
 }

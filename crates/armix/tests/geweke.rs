@@ -33,10 +33,7 @@ impl Prior {
         let crp = Crp::new(alpha, N).unwrap();
         let partitions = all_partitions(N);
         let p = |z: &Vec<u32>| crp.ln_p(&Partition::from_labels(z)).exp();
-        Prior {
-            probabilities: partitions.iter().map(p).collect(),
-            partitions,
-        }
+        Prior { probabilities: partitions.iter().map(p).collect(), partitions }
     }
 
     fn draw(&self, rng: &mut Rng) -> Vec<u32> {
@@ -44,11 +41,7 @@ impl Prior {
     }
 
     fn mean(&self, f: fn(&[u32]) -> f64) -> f64 {
-        self.partitions
-            .iter()
-            .zip(&self.probabilities)
-            .map(|(z, p)| f(z) * p)
-            .sum()
+        self.partitions.iter().zip(&self.probabilities).map(|(z, p)| f(z) * p).sum()
     }
 }
 
@@ -56,17 +49,11 @@ type OfZ = fn(&[u32]) -> f64;
 
 const OF_Z: [(&str, OfZ); 6] = [
     ("blocks", |z| f64::from(z.iter().max().unwrap() + 1)),
-    ("blocks²", |z| {
-        f64::from(z.iter().max().unwrap() + 1).powi(2)
-    }),
+    ("blocks²", |z| f64::from(z.iter().max().unwrap() + 1).powi(2)),
     ("0 with 1", |z| f64::from(u8::from(z[0] == z[1]))),
     ("1 with 3", |z| f64::from(u8::from(z[1] == z[3]))),
-    ("0, 2, 4 together", |z| {
-        f64::from(u8::from(z[0] == z[2] && z[2] == z[4]))
-    }),
-    ("4 alone", |z| {
-        f64::from(u8::from(z[..4].iter().all(|&l| l != z[4])))
-    }),
+    ("0, 2, 4 together", |z| f64::from(u8::from(z[0] == z[2] && z[2] == z[4]))),
+    ("4 alone", |z| f64::from(u8::from(z[..4].iter().all(|&l| l != z[4])))),
 ];
 
 /// A function of the data that every model has: the evidence of one common block.
@@ -118,10 +105,7 @@ fn deviation<M: Model>(step: &mut dyn Move<M>, sampled_alpha: f64) -> (f64, Stri
         }
     }
     let batch_means = |values: &[f64]| {
-        let means: Vec<f64> = values
-            .chunks(STEPS / BATCHES)
-            .map(|b| mean_sd(b).0)
-            .collect();
+        let means: Vec<f64> = values.chunks(STEPS / BATCHES).map(|b| mean_sd(b).0).collect();
         let (mean, sd) = mean_sd(&means);
         (mean, sd / (BATCHES as f64).sqrt())
     };
@@ -137,10 +121,7 @@ fn deviation<M: Model>(step: &mut dyn Move<M>, sampled_alpha: f64) -> (f64, Stri
     }
     let (mean, error) = batch_means(&values[OF_Z.len()]);
     let forward_error = forward_sd / (STEPS as f64).sqrt();
-    note(
-        (mean - forward_mean).abs() / error.hypot(forward_error),
-        "evidence of one block",
-    );
+    note((mean - forward_mean).abs() / error.hypot(forward_error), "evidence of one block");
     worst
 }
 

@@ -34,27 +34,18 @@ impl Visitor for Kernels {
 
 #[test]
 fn four_items_with_every_background() {
-    models::visit_all(&mut Kernels {
-        n: 4,
-        backgrounds: Backgrounds::All,
-    });
+    models::visit_all(&mut Kernels { n: 4, backgrounds: Backgrounds::All });
 }
 
 #[test]
 fn five_items_with_a_sample_of_backgrounds() {
-    models::visit_all(&mut Kernels {
-        n: 5,
-        backgrounds: Backgrounds::Sample(150),
-    });
+    models::visit_all(&mut Kernels { n: 5, backgrounds: Backgrounds::Sample(150) });
 }
 
 #[test]
 fn two_and_three_items() {
     for n in [2, 3] {
-        models::visit_all(&mut Kernels {
-            n,
-            backgrounds: Backgrounds::All,
-        });
+        models::visit_all(&mut Kernels { n, backgrounds: Backgrounds::All });
     }
 }
 

@@ -54,9 +54,7 @@ fn deviation<M: Model>(
 
 fn exact_posterior<M: Model>(target: &Target<M>) -> HashMap<Vec<u32>, f64> {
     let rows = exact::posterior(target).unwrap();
-    rows.into_iter()
-        .map(|r| (r.labels, r.probability))
-        .collect()
+    rows.into_iter().map(|r| (r.labels, r.probability)).collect()
 }
 
 fn settings(schedule: &str) -> Settings {
@@ -83,10 +81,7 @@ fn check(schedule: &str, change: impl Fn(&mut Settings)) {
     assert!(d < LIMIT, "four-vertex, {schedule}: {d} standard errors");
     let target = Target::new(Bernoulli::example(4), 1.3).unwrap();
     let d = deviation(&target, &settings, &exact_posterior(&target));
-    assert!(
-        d < LIMIT,
-        "bernoulli example, {schedule}: {d} standard errors"
-    );
+    assert!(d < LIMIT, "bernoulli example, {schedule}: {d} standard errors");
 }
 
 #[test]
@@ -110,12 +105,7 @@ fn reconfigurations() {
 
 #[test]
 fn mixed_schedules() {
-    for schedule in [
-        "arm,gibbs",
-        "sm,gibbs",
-        "arm-cells,gibbs",
-        "arm-cells*5,arm,sm,gibbs",
-    ] {
+    for schedule in ["arm,gibbs", "sm,gibbs", "arm-cells,gibbs", "arm-cells*5,arm,sm,gibbs"] {
         check(schedule, |_| {});
     }
 }
@@ -155,8 +145,5 @@ fn other_starts_and_no_warmup() {
 fn a_wrong_posterior_is_noticed() {
     let wrong = exact_posterior(&four_vertex(1.1));
     let d = deviation(&four_vertex(1.0), &settings("arm,gibbs"), &wrong);
-    assert!(
-        d > 2.0 * LIMIT,
-        "α = 1.1 instead of 1: only {d} standard errors"
-    );
+    assert!(d > 2.0 * LIMIT, "α = 1.1 instead of 1: only {d} standard errors");
 }

@@ -158,10 +158,7 @@ fn disagreements_are_uniform() {
         let p = 1.0 / pairs.len() as f64;
         let sd = (f64::from(draws) * p * (1.0 - p)).sqrt();
         for pair in &pairs {
-            assert!(
-                (counts[pair] - f64::from(draws) * p).abs() < 5.0 * sd,
-                "{a:?} {b:?} {pair:?}"
-            );
+            assert!((counts[pair] - f64::from(draws) * p).abs() < 5.0 * sd, "{a:?} {b:?} {pair:?}");
         }
     }
 }

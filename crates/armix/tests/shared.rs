@@ -37,14 +37,7 @@ fn four_vertex_posterior() {
         .collect();
     assert_eq!(rows.len(), reference.len());
     for (row, expected) in rows.iter().zip(&reference) {
-        assert_eq!(
-            row.labels
-                .iter()
-                .copied()
-                .map(f64::from)
-                .collect::<Vec<_>>(),
-            expected[..4]
-        );
+        assert_eq!(row.labels.iter().copied().map(f64::from).collect::<Vec<_>>(), expected[..4]);
         assert!((row.probability - expected[4]).abs() < 1e-12);
         assert!((row.log_joint - expected[5]).abs() < 1e-12);
     }
@@ -71,11 +64,8 @@ fn isolated_vertices_are_read() {
 fn nips(schedule: &str, ensembles: usize) -> Option<Summary> {
     let graph = network("data/networks/nips234.edges")?;
     let target = Target::new(Irm::new(graph, 1.0, 1.0).unwrap(), 1.0).unwrap();
-    let settings = Settings {
-        ensembles,
-        schedule: schedule.parse().unwrap(),
-        ..Settings::default()
-    };
+    let settings =
+        Settings { ensembles, schedule: schedule.parse().unwrap(), ..Settings::default() };
     let run = ensemble::sample(&target, &settings, &mut ()).unwrap();
     Some(Summary::new(&run))
 }
@@ -93,22 +83,9 @@ fn arm_on_nips() {
     };
     let accept = accept_percent(&summary);
     assert!((12.0..22.0).contains(&accept), "{accept} %");
-    assert!(
-        summary.log_joint.rhat.unwrap() < 1.1,
-        "{:?}",
-        summary.log_joint
-    );
-    assert_eq!(
-        summary.verdict,
-        diagnose::Verdict::Converged,
-        "{:?}",
-        summary.reasons
-    );
-    assert!(
-        (summary.log_joint.best + 2062.0).abs() < 0.1,
-        "{:?}",
-        summary.log_joint
-    );
+    assert!(summary.log_joint.rhat.unwrap() < 1.1, "{:?}", summary.log_joint);
+    assert_eq!(summary.verdict, diagnose::Verdict::Converged, "{:?}", summary.reasons);
+    assert!((summary.log_joint.best + 2062.0).abs() < 0.1, "{:?}", summary.log_joint);
 }
 
 /// Split-merge accepts about half a percent, ARM as printed one to two, and Gibbs does not mix.
@@ -117,17 +94,9 @@ fn the_other_samplers_on_nips() {
     let Some(sm) = nips("sm,gibbs", 2) else {
         return;
     };
-    assert!(
-        (0.3..0.8).contains(&accept_percent(&sm)),
-        "{}",
-        accept_percent(&sm)
-    );
+    assert!((0.3..0.8).contains(&accept_percent(&sm)), "{}", accept_percent(&sm));
     let inner = nips("arm-inner,gibbs", 2).unwrap();
-    assert!(
-        (0.8..2.2).contains(&accept_percent(&inner)),
-        "{}",
-        accept_percent(&inner)
-    );
+    assert!((0.8..2.2).contains(&accept_percent(&inner)), "{}", accept_percent(&inner));
     let gibbs = nips("gibbs", 2).unwrap();
     assert!(gibbs.log_joint.rhat.unwrap() > 2.0);
     assert_eq!(gibbs.verdict, diagnose::Verdict::NotConverged);
@@ -160,11 +129,7 @@ fn autocorrelation_times_on_bernoulli_1() {
             .collect();
         diagnose::mean_sd(&times).0
     };
-    let (arm, sm, gibbs) = (
-        mean_act("arm,gibbs"),
-        mean_act("sm,gibbs"),
-        mean_act("gibbs"),
-    );
+    let (arm, sm, gibbs) = (mean_act("arm,gibbs"), mean_act("sm,gibbs"), mean_act("gibbs"));
     println!("autocorrelation times: arm {arm:.1}, sm {sm:.1}, gibbs {gibbs:.1}");
     assert!((8.0..18.0).contains(&arm), "arm {arm}");
     assert!((16.0..32.0).contains(&sm), "sm {sm}");

@@ -19,9 +19,8 @@ pub(super) fn parse(text: &str) -> Result<Dataset> {
             }
             continue;
         }
-        let mut fields = line
-            .split(|c: char| c.is_whitespace() || c == ',')
-            .filter(|f| !f.is_empty());
+        let mut fields =
+            line.split(|c: char| c.is_whitespace() || c == ',').filter(|f| !f.is_empty());
         let (Some(u), Some(v), None) = (fields.next(), fields.next(), fields.next()) else {
             let count = line
                 .split(|c: char| c.is_whitespace() || c == ',')
@@ -57,18 +56,14 @@ pub(super) fn parse(text: &str) -> Result<Dataset> {
     let mut data = Dataset::new(Data::Network(graph));
     if let Data::Network(graph) = &data.data {
         if graph.loops_dropped > 0 {
-            data.notes
-                .push(format!("{} self-loops were dropped", graph.loops_dropped));
+            data.notes.push(format!("{} self-loops were dropped", graph.loops_dropped));
         }
         if graph.duplicates_dropped > 0 {
-            data.notes.push(format!(
-                "{} repeated edges were counted once",
-                graph.duplicates_dropped
-            ));
+            data.notes
+                .push(format!("{} repeated edges were counted once", graph.duplicates_dropped));
         }
         if graph.isolated() > 0 {
-            data.notes
-                .push(format!("{} vertices have no edge", graph.isolated()));
+            data.notes.push(format!("{} vertices have no edge", graph.isolated()));
         }
     }
     data.names = names;
@@ -77,9 +72,8 @@ pub(super) fn parse(text: &str) -> Result<Dataset> {
 
 /// `# nodes 34 edges 78`, also `# Nodes: 34`.
 fn header(line: &str) -> Option<Result<u64>> {
-    let mut words = line
-        .split(|c: char| c.is_whitespace() || "#%:=,".contains(c))
-        .filter(|w| !w.is_empty());
+    let mut words =
+        line.split(|c: char| c.is_whitespace() || "#%:=,".contains(c)).filter(|w| !w.is_empty());
     if !words.next()?.eq_ignore_ascii_case("nodes") {
         return None;
     }
@@ -118,15 +112,8 @@ fn number_by_header(n: u64, edges: &[(u64, u64, usize)]) -> Result<Numbered> {
         ))
         .at_line(line));
     }
-    let ends = edges
-        .iter()
-        .map(|e| ((e.0 - first) as u32, (e.1 - first) as u32))
-        .collect();
-    Ok((
-        n as usize,
-        (first..n + first).map(|v| v.to_string()).collect(),
-        ends,
-    ))
+    let ends = edges.iter().map(|e| ((e.0 - first) as u32, (e.1 - first) as u32)).collect();
+    Ok((n as usize, (first..n + first).map(|v| v.to_string()).collect(), ends))
 }
 
 /// Without a header the vertices are those that occur, in ascending order.

@@ -23,10 +23,7 @@ pub fn parse_labels(text: &str, names: &[String]) -> Result<Vec<u32>> {
         let next = known.len() as u32;
         *known.entry(label).or_insert(next)
     };
-    let split = |line: &'_ str| {
-        line.find(['\t', ','])
-            .map(|at| (line[..at].to_string(), at + 1))
-    };
+    let split = |line: &'_ str| line.find(['\t', ',']).map(|at| (line[..at].to_string(), at + 1));
     if !lines.iter().all(|(_, line)| split(line).is_some()) {
         if lines.len() != names.len() {
             return Err(Error::new(format!(
@@ -45,23 +42,20 @@ pub fn parse_labels(text: &str, names: &[String]) -> Result<Vec<u32>> {
         };
         let Some(&item) = index.get(item.trim()) else {
             return Err(
-                Error::new(format!("there is no item '{}' in the data", item.trim())).at_line(at),
+                Error::new(format!("there is no item '{}' in the data", item.trim())).at_line(at)
             );
         };
         if labels[item].replace(number(line[rest..].trim())).is_some() {
             return Err(
-                Error::new(format!("item '{}' has a label already", names[item])).at_line(at),
+                Error::new(format!("item '{}' has a label already", names[item])).at_line(at)
             );
         }
     }
     let missing = labels.iter().position(Option::is_none);
     match missing {
-        Some(item) => Err(Error::new(format!(
-            "item '{}' has no label: every item needs one",
-            names[item]
-        ))),
-        None => Ok(crate::partition::canonical(
-            &labels.into_iter().flatten().collect::<Vec<_>>(),
-        )),
+        Some(item) => {
+            Err(Error::new(format!("item '{}' has no label: every item needs one", names[item])))
+        }
+        None => Ok(crate::partition::canonical(&labels.into_iter().flatten().collect::<Vec<_>>())),
     }
 }

@@ -2,6 +2,7 @@
 
 mod edges;
 mod labels;
+pub mod raw;
 mod table;
 
 use crate::data::Dataset;
@@ -82,8 +83,5 @@ fn read_text(path: &Path) -> Result<String> {
         .at_line(line + 1)
         .in_file(path)
     })?;
-    Ok(text
-        .strip_prefix('\u{feff}')
-        .map(str::to_string)
-        .unwrap_or(text))
+    Ok(text.strip_prefix('\u{feff}').map(str::to_string).unwrap_or(text))
 }

@@ -31,14 +31,11 @@ pub(super) fn parse(text: &str, delimiter: u8) -> Result<Dataset> {
     // A first row without a single cell of data is a header.
     let header = (!rows[0].1.iter().any(is_number_or_empty)).then(|| rows.remove(0).1);
     if rows.is_empty() {
-        return Err(Error::new(
-            "this table has a header but no rows: nothing to cluster",
-        ));
+        return Err(Error::new("this table has a header but no rows: nothing to cluster"));
     }
     // A first column without a number names the rows.
-    let named = rows
-        .iter()
-        .all(|(_, row)| row.get(0).is_some_and(|cell| !is_number_or_empty(cell)));
+    let named =
+        rows.iter().all(|(_, row)| row.get(0).is_some_and(|cell| !is_number_or_empty(cell)));
     let skip = usize::from(named);
     let d = rows[0].1.len() - skip;
     let mut cells = Vec::with_capacity(rows.len() * d);

@@ -76,10 +76,7 @@ impl Model for Bernoulli {
     }
 
     fn empty_load(&self) -> RowLoad {
-        RowLoad {
-            m: 0,
-            ones: vec![0; self.table.d()],
-        }
+        RowLoad { m: 0, ones: vec![0; self.table.d()] }
     }
 
     fn grow(&self, stats: &mut Ones, slots: usize) {
@@ -152,10 +149,7 @@ impl Model for Bernoulli {
         for block in 0..=labels.iter().copied().max().unwrap_or(0) {
             let members: Vec<usize> = (0..self.n()).filter(|&i| labels[i] == block).collect();
             for column in 0..self.table.d() {
-                let ones: f64 = members
-                    .iter()
-                    .map(|&i| f64::from(self.table.row(i)[column]))
-                    .sum();
+                let ones: f64 = members.iter().map(|&i| f64::from(self.table.row(i)[column])).sum();
                 let zeros = members.len() as f64 - ones;
                 sum += ln_beta(ones + self.beta.0, zeros + self.beta.1)
                     - ln_beta(self.beta.0, self.beta.1);
@@ -178,10 +172,7 @@ impl Model for Bernoulli {
         for row in 0..self.n() {
             let earlier: Vec<usize> = (0..row).filter(|&r| labels[r] == labels[row]).collect();
             for column in 0..d {
-                let ones: f64 = earlier
-                    .iter()
-                    .map(|&r| f64::from(cells[r * d + column]))
-                    .sum();
+                let ones: f64 = earlier.iter().map(|&r| f64::from(cells[r * d + column])).sum();
                 let p = (ones + self.beta.0) / (earlier.len() as f64 + self.beta.0 + self.beta.1);
                 cells[row * d + column] = u8::from(uniform() < p);
             }

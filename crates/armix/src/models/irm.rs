@@ -32,10 +32,7 @@ pub struct Links {
 
 impl Clone for Links {
     fn clone(&self) -> Self {
-        Links {
-            side: self.side,
-            count: self.count.clone(),
-        }
+        Links { side: self.side, count: self.count.clone() }
     }
     fn clone_from(&mut self, source: &Self) {
         self.side = source.side;
@@ -95,10 +92,7 @@ impl Model for Irm {
     }
 
     fn empty_stats(&self) -> Links {
-        Links {
-            side: 0,
-            count: Vec::new(),
-        }
+        Links { side: 0, count: Vec::new() }
     }
 
     fn empty_load(&self) -> VertexLoad {
@@ -201,22 +195,16 @@ impl Model for Irm {
                 if other == slot {
                     continue;
                 }
-                let (old, new) = (
-                    u64::from(row[other.index()]),
-                    u64::from(load.links[other.index()]),
-                );
+                let (old, new) =
+                    (u64::from(row[other.index()]), u64::from(load.links[other.index()]));
                 let others = u64::from(z.size(other));
                 sum += self.coin.ln_evidence(old + new, (size + m) * others);
                 sum -= self.coin.ln_evidence(old, size * others);
             }
             // … and within this one.
-            let (old, new) = (
-                u64::from(row[k]),
-                u64::from(load.links.get(k).copied().unwrap_or(0)),
-            );
-            sum += self
-                .coin
-                .ln_evidence(old + new + u64::from(load.inner), pairs(size + m));
+            let (old, new) =
+                (u64::from(row[k]), u64::from(load.links.get(k).copied().unwrap_or(0)));
+            sum += self.coin.ln_evidence(old + new + u64::from(load.inner), pairs(size + m));
             sum -= self.coin.ln_evidence(old, pairs(size));
             *gain = sum;
         }
@@ -227,9 +215,7 @@ impl Model for Irm {
         for (at, &slot) in z.live().iter().enumerate() {
             let row = stats.row(slot.index());
             let size = u64::from(z.size(slot));
-            sum += self
-                .coin
-                .ln_evidence(u64::from(row[slot.index()]), pairs(size));
+            sum += self.coin.ln_evidence(u64::from(row[slot.index()]), pairs(size));
             for &other in &z.live()[..at] {
                 let total = size * u64::from(z.size(other));
                 sum += self.coin.ln_evidence(u64::from(row[other.index()]), total);
@@ -248,11 +234,8 @@ impl Model for Irm {
                 for u in 0..self.n() {
                     for v in u + 1..self.n() {
                         if (labels[u].min(labels[v]), labels[u].max(labels[v])) == (k, l) {
-                            *(if self.graph.linked(u, v) {
-                                &mut linked
-                            } else {
-                                &mut unlinked
-                            }) += 1.0;
+                            *(if self.graph.linked(u, v) { &mut linked } else { &mut unlinked }) +=
+                                1.0;
                         }
                     }
                 }

@@ -21,11 +21,8 @@ impl Cells {
     /// Computes the cells of z.
     pub fn refine(&mut self, phi: &Phi, z: &Partition) {
         self.slots.clear();
-        self.slots
-            .extend(z.slots_of_items().iter().map(|s: &Slot| s.index() as u32));
-        let count = self
-            .refiner
-            .refine(&phi.agreed, &self.slots, &mut self.cell_of);
+        self.slots.extend(z.slots_of_items().iter().map(|s: &Slot| s.index() as u32));
+        let count = self.refiner.refine(&phi.agreed, &self.slots, &mut self.cell_of);
         // Counting sort of the items by cell, each cell in the order of φ.
         self.start.clear();
         self.start.resize(count + 1, 0);
@@ -49,8 +46,7 @@ impl Cells {
             self.items[(self.start[cell] + placed[cell]) as usize] = item;
             placed[cell] += 1;
         }
-        self.sorted
-            .sort_by_key(|&cell| std::cmp::Reverse(placed[cell as usize]));
+        self.sorted.sort_by_key(|&cell| std::cmp::Reverse(placed[cell as usize]));
         self.slots = placed;
     }
 

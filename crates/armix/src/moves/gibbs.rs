@@ -19,13 +19,7 @@ impl Gibbs {
     pub fn scan<M: Model>(&mut self, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
         (0..state.z().n())
             .map(|index| {
-                sweep(
-                    state,
-                    &[Item::new(index)],
-                    Offer::Everything,
-                    chooser,
-                    &mut self.buffers,
-                )
+                sweep(state, &[Item::new(index)], Offer::Everything, chooser, &mut self.buffers)
             })
             .sum()
     }

@@ -104,11 +104,7 @@ pub struct Metropolis<M: Model> {
 impl<M: Model> Metropolis<M> {
     /// The move that draws φ and accepts or rejects what the proposal makes of it.
     pub fn new(background: Background, proposal: Box<dyn Proposal<M>>) -> Self {
-        Metropolis {
-            background,
-            phi: Phi::new(0),
-            proposal,
-        }
+        Metropolis { background, phi: Phi::new(0), proposal }
     }
 }
 
@@ -121,12 +117,7 @@ impl<M: Model> Move<M> for Metropolis<M> {
         if !self.phi.draw(self.background, past, rng) {
             return Outcome::Idle;
         }
-        let Chain {
-            state,
-            ln_q,
-            proposed,
-            replay,
-        } = chain;
+        let Chain { state, ln_q, proposed, replay } = chain;
         proposed.copy_from(state);
         let there = self.proposal.propose(&self.phi, proposed, &mut Sample(rng));
         let back = replay.ln_t(&mut *self.proposal, &self.phi, proposed, state.z());
@@ -137,9 +128,6 @@ impl<M: Model> Move<M> for Metropolis<M> {
             std::mem::swap(state, proposed);
             *ln_q = ln_q_proposed;
         }
-        Outcome::Proposed {
-            probability,
-            accepted,
-        }
+        Outcome::Proposed { probability, accepted }
     }
 }

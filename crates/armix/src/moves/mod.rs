@@ -106,9 +106,7 @@ pub fn registry<M: Model>() -> Vec<Entry<M>> {
         entry(
             "sm",
             "split or merge two blocks by restricted Gibbs scans (Jain, Neal 2004)",
-            Proposal(Pair, |o| {
-                Box::new(split_merge::SplitMerge::random_halves(o.launch_scans))
-            }),
+            Proposal(Pair, |o| Box::new(split_merge::SplitMerge::random_halves(o.launch_scans))),
         ),
         entry(
             "sams",
@@ -118,9 +116,7 @@ pub fn registry<M: Model>() -> Vec<Entry<M>> {
         entry(
             "bsm",
             "sm whose launch state comes from two past states",
-            Proposal(Past, |o| {
-                Box::new(split_merge::SplitMerge::past_cells(o.launch_scans))
-            }),
+            Proposal(Past, |o| Box::new(split_merge::SplitMerge::past_cells(o.launch_scans))),
         ),
         entry(
             "srm",

@@ -43,12 +43,7 @@ impl<'a, 't, M: Model> Reconfiguration<'a, 't, M> {
         chooser: &'a mut dyn Chooser,
         buffers: &'a mut ReconfigurationBuffers,
     ) -> Self {
-        let ReconfigurationBuffers {
-            home,
-            still_home,
-            insiders,
-            ..
-        } = &mut *buffers;
+        let ReconfigurationBuffers { home, still_home, insiders, .. } = &mut *buffers;
         home.clear();
         home.extend_from_slice(state.z().slots_of_items());
         still_home.clear();
@@ -101,13 +96,7 @@ impl<'a, 't, M: Model> Reconfiguration<'a, 't, M> {
             return; // the chooser has lost its way already
         }
         self.ln_t += if self.is_inside(items[0]) {
-            sweep(
-                self.state,
-                items,
-                Offer::Everything,
-                self.chooser,
-                &mut self.buffers.sweep,
-            )
+            sweep(self.state, items, Offer::Everything, self.chooser, &mut self.buffers.sweep)
         } else {
             self.sweep_outsiders(items)
         };
@@ -129,13 +118,8 @@ impl<'a, 't, M: Model> Reconfiguration<'a, 't, M> {
             (false, true) => &all[..2],
             (false, false) => &all[..],
         };
-        let ln_pi = sweep(
-            self.state,
-            items,
-            Offer::Only(offer),
-            self.chooser,
-            &mut self.buffers.sweep,
-        );
+        let ln_pi =
+            sweep(self.state, items, Offer::Only(offer), self.chooser, &mut self.buffers.sweep);
         let are_home = self.state.z().slot_of(items[0]) == home;
         self.buffers.still_home[home.index()] =
             still_home + m * u32::from(are_home) - m * u32::from(were_home);

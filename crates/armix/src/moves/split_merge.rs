@@ -69,9 +69,7 @@ impl Region {
 
 fn members<M: Model>(state: &State<'_, M>, slot: Slot) -> impl Iterator<Item = Item> {
     let slots = state.z().slots_of_items();
-    (0..slots.len())
-        .filter(move |&h| slots[h] == slot)
-        .map(Item::new)
+    (0..slots.len()).filter(move |&h| slots[h] == slot).map(Item::new)
 }
 
 /// The split-merge move of Jain and Neal (2004), and the paper's variant bSM of it.
@@ -100,19 +98,12 @@ enum Seating {
 impl SplitMerge {
     /// `sm`: launched from random halves.
     pub fn random_halves(launch_scans: usize) -> Self {
-        SplitMerge {
-            launch_scans,
-            seating: Seating::Coin,
-            region: Region::default(),
-        }
+        SplitMerge { launch_scans, seating: Seating::Coin, region: Region::default() }
     }
 
     /// `bsm`: launched from the cells of two past states.
     pub fn past_cells(launch_scans: usize) -> Self {
-        SplitMerge {
-            seating: Seating::PastCells,
-            ..SplitMerge::random_halves(launch_scans)
-        }
+        SplitMerge { seating: Seating::PastCells, ..SplitMerge::random_halves(launch_scans) }
     }
 
     /// Seats all of S and improves that by restricted scans.
@@ -168,11 +159,7 @@ impl<M: Model> Proposal<M> for Sequential {
             return 0.0;
         };
         self.in_order.clear();
-        self.in_order.extend(
-            phi.order
-                .iter()
-                .filter(|&&h| state.z().slot_of(h) == Slot::NOWHERE),
-        );
+        self.in_order.extend(phi.order.iter().filter(|&&h| state.z().slot_of(h) == Slot::NOWHERE));
         self.region.scan(state, &seats, &self.in_order, chooser)
     }
 }

@@ -14,20 +14,15 @@ use crate::sweep::{Buffers, Chooser, Offer, sweep};
 pub fn all<M: Model>(problem: &Problem<M>) -> Vec<(&'static str, Errors)> {
     let worst =
         |proposal: &mut dyn Proposal<M>, kind: Background, back: fn(&Phi, &[u32]) -> Phi| {
-            (Backgrounds::Sample(100)
-                .list(kind, problem.target.model.n())
-                .iter())
-            .map(|phi| problem.proposal(proposal, phi, back))
-            .reduce(Errors::worst)
-            .unwrap_or_default()
+            (Backgrounds::Sample(100).list(kind, problem.target.model.n()).iter())
+                .map(|phi| problem.proposal(proposal, phi, back))
+                .reduce(Errors::worst)
+                .unwrap_or_default()
         };
     let same: fn(&Phi, &[u32]) -> Phi = |phi, _| phi.clone();
     vec![
         ("gibbs with two fresh slots", problem.scan(two_fresh_slots)),
-        (
-            "srm without the lock",
-            worst(&mut NoLock::default(), Background::Pair, same),
-        ),
+        ("srm without the lock", worst(&mut NoLock::default(), Background::Pair, same)),
         (
             "arm-inner with earmarks moved twice",
             worst(&mut EarmarkTwice::default(), Background::Past, same),
@@ -48,13 +43,7 @@ fn two_fresh_slots<M: Model>(state: &mut State<'_, M>, chooser: &mut dyn Chooser
         state.pin_blocks();
         let mut offer = state.z().live().to_vec();
         offer.push(state.fresh());
-        ln_t += sweep(
-            state,
-            &[Item::new(index)],
-            Offer::Only(&offer),
-            chooser,
-            &mut buffers,
-        );
+        ln_t += sweep(state, &[Item::new(index)], Offer::Only(&offer), chooser, &mut buffers);
         state.unpin();
     }
     ln_t

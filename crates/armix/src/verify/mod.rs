@@ -167,9 +167,7 @@ impl<M: Model> Problem<M> {
     }
 
     fn states(&self) -> Vec<State<'_, M>> {
-        (self.states.iter())
-            .map(|labels| State::from_labels(&self.target, labels))
-            .collect()
+        (self.states.iter()).map(|labels| State::from_labels(&self.target, labels)).collect()
     }
 
     /// The exact kernel of a proposal with one background.
@@ -202,10 +200,8 @@ impl<M: Model> Problem<M> {
                 paths_to[outcome] += 1;
                 sum += there.exp();
                 let replayed = replay.ln_t(proposal, phi, state, states[outcome].z());
-                errors.replay = Some(nan_max(
-                    errors.replay.unwrap_or(0.0),
-                    (replayed - there).abs(),
-                ));
+                errors.replay =
+                    Some(nan_max(errors.replay.unwrap_or(0.0), (replayed - there).abs()));
                 let phi_back = background_back(phi, &self.states[z]);
                 let back = replay.ln_t(proposal, &phi_back, &states[outcome], state.z());
                 let ratio = self.posterior[outcome].ln() - self.posterior[z].ln() + back - there;
@@ -229,10 +225,7 @@ impl<M: Model> Problem<M> {
 
     /// The exact kernel of a scan without acceptance step.
     pub fn scan(&self, mut scan: impl FnMut(&mut State<'_, M>, &mut dyn Chooser) -> f64) -> Errors {
-        let mut errors = Errors {
-            backgrounds: 1,
-            ..Errors::default()
-        };
+        let mut errors = Errors { backgrounds: 1, ..Errors::default() };
         let mut kernel = vec![vec![0.0; self.states.len()]; self.states.len()];
         for (z, state) in self.states().iter().enumerate() {
             let paths = self.paths(state, &mut scan);
@@ -249,12 +242,7 @@ impl<M: Model> Problem<M> {
     fn invariance(&self, kernel: &[Vec<f64>]) -> f64 {
         (0..self.states.len())
             .map(|w| {
-                let after: f64 = self
-                    .posterior
-                    .iter()
-                    .zip(kernel)
-                    .map(|(p, row)| p * row[w])
-                    .sum();
+                let after: f64 = self.posterior.iter().zip(kernel).map(|(p, row)| p * row[w]).sum();
                 (after - self.posterior[w]).abs()
             })
             .fold(0.0, nan_max)

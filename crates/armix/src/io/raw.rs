@@ -1,0 +1,82 @@
+//! What a file says, before any preparation: the common language of all readers and writers.
+
+use crate::error::{Error, Result};
+
+/// More vertices, rows or columns than this are taken for a mistake in the file.
+pub const MAX_ITEMS: u64 = 1 << 28;
+
+/// A network as its file has it: directions, weights, self-loops and repeated edges are all kept.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RawNetwork {
+    /// The vertices' names, in the order of the vertices; their number is the number of vertices.
+    pub names: Vec<String>,
+    /// The edges as pairs of vertex numbers, in file order.
+    pub edges: Vec<(u32, u32)>,
+    /// One weight for each edge, if the file has weights.
+    pub weights: Option<Vec<f64>>,
+    /// Whether an edge has a direction. A matrix is directed unless its file says that it is
+    /// symmetric.
+    pub directed: bool,
+}
+
+impl RawNetwork {
+    /// The number of vertices.
+    pub fn n(&self) -> usize {
+        self.names.len()
+    }
+
+    /// The weight of an edge, 1 if the file has none.
+    pub fn weight(&self, edge: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |w| w[edge])
+    }
+
+    /// Names `first`, `first` + 1, … for n vertices; an error if n is beyond all reason.
+    pub fn numbered(first: u64, n: u64) -> Result<Vec<String>> {
+        check_count(n, "vertices")?;
+        Ok((first..first + n).map(|v| v.to_string()).collect())
+    }
+}
+
+/// A column of a table: its name and its cells as text, `None` where a cell is missing.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RawColumn {
+    /// The name from the header, or the column's number counted from 1.
+    pub name: String,
+    /// The cells from top to bottom.
+    pub cells: Vec<Option<String>>,
+}
+
+/// A table as its file has it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RawTable {
+    /// The columns, all equally long.
+    pub columns: Vec<RawColumn>,
+    /// The line of the file on which each row stands, for messages; empty if the file has no lines.
+    pub lines: Vec<usize>,
+}
+
+impl RawTable {
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |c| c.cells.len())
+    }
+}
+
+/// What a file holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Raw {
+    /// A network.
+    Network(RawNetwork),
+    /// A table.
+    Table(RawTable),
+}
+
+/// Refuses counts that no file of this size can mean.
+pub fn check_count(count: u64, what: &str) -> Result<()> {
+    if count > MAX_ITEMS {
+        return Err(Error::new(format!(
+            "the file promises {count} {what}; at most {MAX_ITEMS} can be read"
+        )));
+    }
+    Ok(())
+}
