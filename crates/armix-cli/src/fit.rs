@@ -1,7 +1,7 @@
 //! `armix fit`: samples, shows progress, and ends with a summary.
 
 use crate::data::{self, DataArgs, Job};
-use crate::output::{emit, emit_json};
+use crate::output::{emit, emit_json, say};
 use crate::print;
 use crate::progress::Progress;
 use armix::error::{Error, Result};
@@ -155,15 +155,15 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     };
     settings.check(dataset.data.n())?;
     if !args.quiet {
-        eprintln!("{}", data::describe(&args.data, &dataset));
-        dataset.notes.iter().for_each(|note| eprintln!("  {note}"));
+        say(&data::describe(&args.data, &dataset));
+        dataset.notes.iter().for_each(|note| say(&format!("  {note}")));
     }
     let mut progress = Progress::new(&settings, args.quiet)?;
     let fit = Fit { settings, progress: &mut progress };
     let run = data::with_target(&dataset, &args.model, fit)?;
     progress.finish();
     if run.iterations == 0 {
-        eprintln!("armix: stopped during warm-up: nothing was recorded");
+        say("armix: stopped during warm-up: nothing was recorded");
         return Ok(ExitCode::from(INTERRUPTED));
     }
     let summary = Summary::new(&run);

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 /// Bayesian clustering of tables and networks whose posterior you can trust.
 #[derive(Debug, Parser)]
-#[command(name = "armix", version, about, long_about = None, after_help = AFTER_HELP, propagate_version = true)]
+#[command(name = "armix", version, after_help = AFTER_HELP, propagate_version = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
         Command::Verify(args) => verify::run(&args),
     };
     result.unwrap_or_else(|error| {
-        eprintln!("armix: {error}");
+        output::say(&format!("armix: {error}"));
         ExitCode::from(2)
     })
 }

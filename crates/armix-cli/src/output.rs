@@ -14,6 +14,11 @@ pub(crate) fn emit(text: &str) -> Result<()> {
     }
 }
 
+/// Writes a line to standard error. That nobody reads it is no reason to stop.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
 /// Writes one value as a line of JSON.
 pub(crate) fn emit_json(value: &impl serde::Serialize) -> Result<()> {
     let json =

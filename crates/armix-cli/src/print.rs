@@ -58,7 +58,8 @@ fn write_summary(
     let rhat = match (s.log_joint.rhat, s.log_joint.rhat_sd) {
         (Some(rhat), Some(sd)) => format!("R̂ {rhat:.3} ± {sd:.3} between ensembles"),
         _ if s.ensembles < 2 => "no R̂ (one ensemble)".into(),
-        _ => "no R̂ (it never changed)".into(),
+        _ if s.iterations < 4 => "no R̂ (too few iterations)".into(),
+        _ => "no R̂ (all chains stay at one value)".into(),
     };
     let best = format!("{:.2}", s.log_joint.best);
     wrap(

@@ -1,6 +1,7 @@
 //! Progress on standard error: a bar for each ensemble on a terminal, now and then a line elsewhere.
 
-use armix::ensemble::{Observer, Status};
+use crate::output::say;
+use armix::ensemble::{Observer, Status, View};
 use armix::error::{Error, Result};
 use armix::run::Settings;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -44,7 +45,8 @@ impl Progress {
             if asked.swap(true, Ordering::Relaxed) {
                 std::process::exit(130);
             }
-            eprintln!("\narmix: stopping after this iteration; press Ctrl-C again to stop at once, without a summary");
+            say("
+armix: stopping after this iteration; press Ctrl-C again to stop at once, without a summary");
         })
         .map_err(|error| Error::new(format!("cannot listen for Ctrl-C: {error}")))?;
         Ok(Progress {
@@ -69,8 +71,11 @@ impl Progress {
         match self.sampling_since {
             Some(since) if done > 0 => {
                 let rate = done as f64 / since.elapsed().as_secs_f64().max(1e-9);
-                let left = Duration::from_secs_f64((self.iterations - done) as f64 / rate);
-                format!("{rate:.0} it/s, {} left", indicatif::HumanDuration(left))
+                let left = (self.iterations - done) as f64 / rate;
+                match Duration::try_from_secs_f64(left) {
+                    Ok(left) => format!("{rate:.0} it/s, {} left", indicatif::HumanDuration(left)),
+                    Err(_) => format!("{rate:.0} it/s"),
+                }
             }
             _ => "warming up".into(),
         }
@@ -100,13 +105,9 @@ fn describe(status: Status) -> String {
 }
 
 impl Observer for Progress {
-    fn after_round(
-        &mut self,
-        warmup: usize,
-        done: usize,
-        ensembles: &dyn Fn(usize) -> Status,
-    ) -> ControlFlow<()> {
-        if warmup == self.warmup && self.sampling_since.is_none() {
+    fn after_round(&mut self, view: &dyn View) -> Result<ControlFlow<()>> {
+        let done = view.t().saturating_sub(self.warmup);
+        if view.t() >= self.warmup && self.sampling_since.is_none() {
             self.sampling_since = Some(Instant::now());
         }
         let last = done == self.iterations;
@@ -116,29 +117,24 @@ impl Observer for Progress {
                 if last || self.shown.elapsed() >= REDRAW {
                     self.shown = Instant::now();
                     for (ensemble, bar) in bars.iter().enumerate() {
+                        let status = describe(view.status(ensemble));
                         bar.set_position(done as u64);
-                        bar.set_message(format!(
-                            "{}, {}",
-                            self.pace(done),
-                            describe(ensembles(ensemble))
-                        ));
+                        bar.set_message(format!("{}, {status}", self.pace(done)));
                     }
                 }
             }
             Show::Lines => {
                 if last || self.shown.elapsed() >= LINE {
                     self.shown = Instant::now();
-                    eprintln!("iteration {done}/{}, {}", self.iterations, self.pace(done));
+                    say(&format!("iteration {done}/{}, {}", self.iterations, self.pace(done)));
                     for ensemble in 0..self.ensembles {
-                        eprintln!("  ensemble {}: {}", ensemble + 1, describe(ensembles(ensemble)));
+                        let status = describe(view.status(ensemble));
+                        say(&format!("  ensemble {}: {status}", ensemble + 1));
                     }
                 }
             }
         }
-        if self.stop.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        let stop = self.stop.load(Ordering::Relaxed);
+        Ok(if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 }

@@ -132,6 +132,10 @@ fn planted(parameters: &str, data_seed: u64) -> Result<Graph> {
     };
     let n = (blocks.checked_mul(size).filter(|&n| n <= 1 << 24))
         .ok_or_else(|| wrong("that is more than 2^24 vertices"))?;
+    let (pairs, within) = (f64::from(n) * f64::from(n) / 2.0, f64::from(n) * f64::from(size) / 2.0);
+    if within * p_in + (pairs - within) * p_out > 2e8 {
+        return Err(wrong("that is more than 2e8 edges"));
+    }
     let mut rng = Rng::from_seed(Purpose::Data, data_seed);
     let mut edges = Vec::new();
     for u in 0..n {

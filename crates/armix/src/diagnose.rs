@@ -91,17 +91,19 @@ pub struct Rhat {
 pub fn rhat_between_ensembles(run: &Run, quantity: impl Fn(&Trace) -> Vec<f64>) -> Rhat {
     let values: Vec<Vec<Vec<f64>>> =
         (run.ensembles.iter()).map(|chains| chains.iter().map(&quantity).collect()).collect();
-    let rhats: Vec<f64> = (0..run.settings.chains)
-        .filter_map(|chain| {
+    let rhats: Vec<Option<f64>> = (0..run.settings.chains)
+        .map(|chain| {
             let halves: Vec<&[f64]> = values.iter().map(|e| second_half(&e[chain])).collect();
             gelman_rubin(&halves)
         })
         .collect();
-    if rhats.is_empty() {
+    if rhats.iter().all(Option::is_none) {
         return Rhat { mean: None, sd: None };
     }
+    // Where all ensembles stay at the same value they agree as well as can be.
+    let rhats: Vec<f64> = rhats.into_iter().map(|r| r.unwrap_or(1.0)).collect();
     let (mean, sd) = mean_sd(&rhats);
-    Rhat { mean: Some(mean), sd: Some(sd) }
+    Rhat { mean: Some(mean), sd: sd.is_finite().then_some(sd) }
 }
 
 /// What is left when the first half is discarded as burn-in.
@@ -140,18 +142,25 @@ pub fn verdict(run: &Run) -> (Verdict, Vec<String>) {
     let quantities: [(&str, Quantity); 3] = [
         ("log joint", |t| t.log_joint.clone()),
         ("number of blocks", |t| t.blocks.iter().copied().map(f64::from).collect()),
-        ("size of the largest block", |t| t.largest.iter().copied().map(f64::from).collect()),
+        ("size of the largest block", |t| t.largest.iter().map(|top| f64::from(top[0])).collect()),
     ];
     let mut worst: f64 = 1.0;
     for (name, quantity) in quantities {
         if let Some(rhat) = rhat_between_ensembles(run, quantity).mean {
             worst = worst.max(rhat);
-            if rhat > RHAT_LIMIT {
+            // Written so that what is not a number fails.
+            if !(rhat <= RHAT_LIMIT) {
                 reasons.push(format!(
                     "R̂ of the {name} between ensembles is {rhat:.2}, above {RHAT_LIMIT}"
                 ));
             }
         }
+    }
+    let counters = run.counters(run.traces());
+    if reasons.is_empty() && counters.iter().all(|c| c.accepted == 0) {
+        let reason =
+            "no move changed anything: the chains are where they began; use gibbs among the moves";
+        return (Verdict::TooShort, vec![reason.into()]);
     }
     if reasons.is_empty() {
         reasons.push(format!(
@@ -159,7 +168,8 @@ pub fn verdict(run: &Run) -> (Verdict, Vec<String>) {
         ));
         (Verdict::Converged, reasons)
     } else {
-        reasons.push("run longer (--iterations), with more chains (--chains), or with bolder moves (--moves arm-cells*5,arm,gibbs)".into());
+        let next = "run longer (--iterations), with more chains (--chains), or with bolder moves (--moves arm-cells*5,arm,gibbs)";
+        reasons.push(next.into());
         (Verdict::NotConverged, reasons)
     }
 }

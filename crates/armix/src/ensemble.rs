@@ -1,19 +1,18 @@
 //! Ensembles of chains: rounds over a frozen past, in parallel. The only user of threads.
 
+use crate::checkpoint::{Checkpoint, EnsembleCheckpoint, Resume};
 use crate::error::{Error, Result};
-use crate::history::{History, Past, Row};
+use crate::history::{History, Row};
 use crate::model::Model;
-use crate::moves::gibbs::Gibbs;
-use crate::moves::{Chain, Move, Outcome};
-use crate::rng::{Purpose, Rng};
-use crate::run::{Counter, Run, Settings, Start, Trace};
+use crate::run::{Counter, Run, Settings, Start, TOP, Trace};
+use crate::runner::Runner;
 use crate::state::Target;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-/// A start that would need more memory than this for its statistics is refused.
-const START_BYTES: u64 = 8 << 30;
+/// Chains that would need more memory than this at their start are refused.
+const MEMORY: u64 = 16 << 30;
 
 /// How the new states of a round reach everybody who needs them. Within one process they are
 /// there already; several processes would gather them here.
@@ -44,22 +43,43 @@ pub struct Status {
     pub accept_rate: Option<f64>,
 }
 
+/// The last iteration of a chain.
+#[derive(Debug)]
+pub struct Record<'a> {
+    /// ln q(z).
+    pub log_joint: f64,
+    /// The number of blocks.
+    pub blocks: usize,
+    /// The sizes of the largest blocks.
+    pub largest: [u32; TOP],
+    /// What the entries of the schedule did.
+    pub moves: &'a [Counter],
+    /// The labels.
+    pub labels: &'a Row,
+}
+
+/// A sampler between two rounds, for whoever watches it.
+pub trait View {
+    /// The chains are in state t; warm-up counts.
+    fn t(&self) -> usize;
+    /// How far an ensemble is.
+    fn status(&self, ensemble: usize) -> Status;
+    /// The last iteration of a chain.
+    fn record(&self, ensemble: usize, chain: usize) -> Record<'_>;
+    /// All that is needed to continue from here, except for traces and rows.
+    fn checkpoint(&self) -> Checkpoint;
+}
+
 /// Told after every round, on the thread that called [`sample`].
 pub trait Observer {
-    /// `done` iterations of the run are complete (0 during warm-up, whose iterations are in
-    /// `warmup`). May ask to stop: the run then ends with what is there.
-    fn after_round(
-        &mut self,
-        warmup: usize,
-        done: usize,
-        ensembles: &dyn Fn(usize) -> Status,
-    ) -> ControlFlow<()>;
+    /// A round is complete. May ask to stop: the run then ends with what is there.
+    fn after_round(&mut self, view: &dyn View) -> Result<ControlFlow<()>>;
 }
 
 /// Nobody is watching.
 impl Observer for () {
-    fn after_round(&mut self, _: usize, _: usize, _: &dyn Fn(usize) -> Status) -> ControlFlow<()> {
-        ControlFlow::Continue(())
+    fn after_round(&mut self, _: &dyn View) -> Result<ControlFlow<()>> {
+        Ok(ControlFlow::Continue(()))
     }
 }
 
@@ -70,35 +90,42 @@ pub fn sample<M: Model>(
     settings: &Settings,
     observer: &mut dyn Observer,
 ) -> Result<Run> {
-    sample_with(target, settings, observer, &mut Local)
+    run(target, settings, None, observer, &mut Local)
 }
 
-/// [`sample`], with a say in how states are exchanged.
-pub fn sample_with<M: Model>(
+/// Continues a run that was interrupted, up to the iterations of the settings. The result is the
+/// same as that of a run that was not.
+pub fn resume<M: Model>(
     target: &Target<M>,
     settings: &Settings,
+    from: Resume<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Run> {
+    run(target, settings, Some(from), observer, &mut Local)
+}
+
+/// [`sample`] or [`resume`], with a say in how states are exchanged.
+pub fn run<M: Model>(
+    target: &Target<M>,
+    settings: &Settings,
+    from: Option<Resume<'_>>,
     observer: &mut dyn Observer,
     exchange: &mut dyn Exchange,
 ) -> Result<Run> {
     check(target, settings)?;
-    let began = Instant::now();
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(settings.threads)
+        // More threads than chains would have nothing to do.
+        .num_threads(settings.threads.min(settings.ensembles * settings.chains))
         .build()
         .map_err(|e| Error::new(format!("cannot start {} threads: {e}", settings.threads)))?;
-    let mut ensembles = (0..settings.ensembles)
-        .map(|index| Ensemble::new(target, settings, index, exchange))
-        .collect::<Result<Vec<_>>>()?;
-    let mut done = 0;
-    // The chains are in state t and make state t + 1.
-    for t in 0..settings.warmup + settings.iterations {
-        pool.install(|| ensembles.par_iter_mut().for_each(|e| e.round(settings, t)));
-        for ensemble in &mut ensembles {
-            ensemble.commit(settings, t, exchange);
-        }
-        done = (t + 1).saturating_sub(settings.warmup);
-        let warmup = (t + 1).min(settings.warmup);
-        if observer.after_round(warmup, done, &|e| ensembles[e].status()).is_break() {
+    let mut sampler = match from {
+        None => Sampler::new(target, settings, exchange)?,
+        Some(from) => Sampler::resume(target, settings, from)?,
+    };
+    while sampler.t < settings.warmup + settings.iterations {
+        pool.install(|| sampler.round());
+        sampler.commit(exchange);
+        if observer.after_round(&sampler)?.is_break() {
             break;
         }
     }
@@ -106,17 +133,23 @@ pub fn sample_with<M: Model>(
         model: M::NAME,
         n: target.model.n(),
         settings: settings.clone(),
-        iterations: done,
-        ensembles: ensembles.into_iter().map(Ensemble::into_traces).collect(),
-        seconds: began.elapsed().as_secs_f64(),
+        iterations: sampler.t.saturating_sub(settings.warmup),
+        seconds: sampler.seconds(),
+        ensembles: sampler.ensembles.into_iter().map(Ensemble::into_traces).collect(),
     })
 }
 
+/// Refuses settings whose chains would not fit into memory, before anything is allocated.
 fn check<M: Model>(target: &Target<M>, settings: &Settings) -> Result<()> {
     let n = target.model.n();
     settings.check(n)?;
     let blocks = match &settings.start {
-        Start::Crp | Start::One => 0,
+        Start::One => 1,
+        // The expected number of blocks of CRP(α).
+        Start::Crp => {
+            let alpha = target.prior.alpha();
+            (alpha * libm::log1p(n as f64 / alpha)) as usize + 1
+        }
         Start::Singletons => n,
         Start::Uniform(k) => (*k as usize).min(n),
         Start::Labels(labels) => {
@@ -126,19 +159,112 @@ fn check<M: Model>(target: &Target<M>, settings: &Settings) -> Result<()> {
             distinct.len()
         }
     };
-    // A chain has three states: its own, a proposal, and the way back.
+    // A chain has three states (its own, a proposal, the way back), whose statistics grow by half,
+    // and some arrays with an entry for each item.
     let chains = (settings.ensembles * settings.chains) as u64;
-    let bytes = (3 * chains).saturating_mul(target.model.stats_bytes(blocks));
-    if bytes > START_BYTES {
+    let one = 7 * target.model.stats_bytes(blocks.min(n)) + 64 * n as u64;
+    let bytes = chains.saturating_mul(one);
+    if bytes > MEMORY {
+        let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
         return Err(Error::new(format!(
-            "the start {} has {blocks} blocks, whose statistics take {:.1} GiB in {chains} chains (the limit is {:.0} GiB); \
-             start from fewer blocks, for example crp or uniform:100, or with fewer chains",
-            settings.start,
-            bytes as f64 / f64::from(1 << 30),
-            START_BYTES as f64 / f64::from(1 << 30),
+            "{chains} chains of {n} items that start from {blocks} blocks would take {:.1} GiB (the limit is {:.0} GiB); \
+             start from fewer blocks, for example --start uniform:100, or run fewer chains",
+            gib(bytes),
+            gib(MEMORY),
         )));
     }
     Ok(())
+}
+
+/// All ensembles, in lockstep.
+struct Sampler<'t, M: Model> {
+    settings: &'t Settings,
+    /// The chains are in state t.
+    t: usize,
+    ensembles: Vec<Ensemble<'t, M>>,
+    began: Instant,
+    seconds_before: f64,
+}
+
+impl<'t, M: Model> Sampler<'t, M> {
+    fn new(
+        target: &'t Target<M>,
+        settings: &'t Settings,
+        exchange: &mut dyn Exchange,
+    ) -> Result<Self> {
+        let began = Instant::now();
+        let ensembles = (0..settings.ensembles)
+            .map(|index| Ensemble::new(target, settings, index, exchange))
+            .collect::<Result<Vec<_>>>()?;
+        Ok(Sampler { settings, t: 0, ensembles, began, seconds_before: 0.0 })
+    }
+
+    fn resume(target: &'t Target<M>, settings: &'t Settings, from: Resume<'_>) -> Result<Self> {
+        let Resume { checkpoint, traces, rows } = from;
+        let began = Instant::now();
+        let fits = checkpoint.ensembles.len() == settings.ensembles
+            && traces.len() == settings.ensembles
+            && checkpoint.ensembles.iter().all(|e| e.chains.len() == settings.chains)
+            && traces.iter().all(|t| t.len() == settings.chains);
+        if !fits {
+            let message = "the checkpoint is damaged: it does not fit the settings of the run";
+            return Err(Error::new(message));
+        }
+        let ensembles = (checkpoint.ensembles.into_iter().zip(traces).enumerate())
+            .map(|(index, (saved, traces))| {
+                Ensemble::resume(target, settings, index, saved, traces, rows)
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let (t, seconds_before) = (checkpoint.t, checkpoint.seconds);
+        Ok(Sampler { settings, t, ensembles, began, seconds_before })
+    }
+
+    fn seconds(&self) -> f64 {
+        self.seconds_before + self.began.elapsed().as_secs_f64()
+    }
+
+    /// Every chain makes its state t + 1.
+    fn round(&mut self) {
+        let Sampler { settings, t, ensembles, .. } = self;
+        ensembles.par_iter_mut().for_each(|e| e.round(settings, *t));
+    }
+
+    /// Appends the new states to the past.
+    fn commit(&mut self, exchange: &mut dyn Exchange) {
+        if self.settings.frozen_from().is_none_or(|f| self.t < f) {
+            self.ensembles.iter_mut().for_each(|e| e.remember(self.t + 1, exchange));
+        }
+        self.t += 1;
+    }
+}
+
+impl<M: Model> View for Sampler<'_, M> {
+    fn t(&self) -> usize {
+        self.t
+    }
+
+    fn status(&self, ensemble: usize) -> Status {
+        self.ensembles[ensemble].status()
+    }
+
+    fn record(&self, ensemble: usize, chain: usize) -> Record<'_> {
+        let runner = &self.ensembles[ensemble].chains[chain];
+        Record {
+            log_joint: runner.chain.ln_q(),
+            blocks: runner.chain.z().blocks(),
+            largest: runner.chain.z().largest(),
+            moves: &runner.last,
+            labels: &runner.row,
+        }
+    }
+
+    fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
+            t: self.t,
+            seconds: self.seconds(),
+            ensembles: self.ensembles.iter().map(Ensemble::checkpoint).collect(),
+        }
+    }
 }
 
 /// S chains with a common past.
@@ -146,6 +272,11 @@ struct Ensemble<'t, M: Model> {
     index: usize,
     chains: Vec<Runner<'t, M>>,
     history: History,
+}
+
+/// Each ensemble's share of the memory for histories.
+fn budget(settings: &Settings) -> u64 {
+    settings.history_bytes / settings.ensembles as u64
 }
 
 impl<'t, M: Model> Ensemble<'t, M> {
@@ -156,37 +287,60 @@ impl<'t, M: Model> Ensemble<'t, M> {
         exchange: &mut dyn Exchange,
     ) -> Result<Self> {
         let chains = (0..settings.chains)
-            .map(|chain| Runner::new(target, settings, index, chain))
+            .map(|chain| Runner::new(target, settings, (index, chain)))
             .collect::<Result<Vec<_>>>()?;
-        let mut ensemble = Ensemble {
-            index,
-            chains,
-            history: History::new(settings.history_bytes / settings.ensembles as u64),
-        };
+        let mut ensemble = Ensemble { index, chains, history: History::new(budget(settings)) };
         ensemble.remember(0, exchange);
         Ok(ensemble)
+    }
+
+    fn resume(
+        target: &'t Target<M>,
+        settings: &Settings,
+        index: usize,
+        saved: EnsembleCheckpoint,
+        traces: Vec<Trace>,
+        rows: &dyn Fn(usize, usize) -> Option<Vec<Row>>,
+    ) -> Result<Self> {
+        let n = target.model.n();
+        let rounds = (saved.kept.into_iter())
+            .map(|iteration| {
+                let rows = rows(index, iteration);
+                let rows = rows.filter(|r| r.len() == settings.chains && r.iter().all(|r| r.n() == n));
+                rows.map(|rows| (iteration, rows)).ok_or_else(|| {
+                    Error::new(format!("the checkpoint is damaged: the states after iteration {iteration} are missing"))
+                })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let chains = (saved.chains.into_iter().zip(traces).enumerate())
+            .map(|(chain, (saved, trace))| {
+                Runner::resume(target, settings, (index, chain), saved, trace)
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let history = History::restore(budget(settings), saved.stride, rounds);
+        Ok(Ensemble { index, chains, history })
+    }
+
+    fn checkpoint(&self) -> EnsembleCheckpoint {
+        EnsembleCheckpoint {
+            stride: self.history.stride(),
+            kept: self.history.iterations(),
+            chains: self.chains.iter().map(Runner::checkpoint).collect(),
+        }
     }
 
     /// Every chain makes its state t + 1, looking at the same past.
     fn round(&mut self, settings: &Settings, t: usize) {
         let Ensemble { chains, history, .. } = self;
-        let frozen = settings.freeze_after.map(|f| settings.warmup + f);
-        let window_end = t.min(frozen.unwrap_or(t));
+        let window_end = t.min(settings.frozen_from().unwrap_or(t));
         (chains.par_iter_mut().enumerate()).for_each(|(chain, runner)| {
             runner.iterate(settings, t, history.past(chain, window_end));
         });
     }
 
-    /// Appends the new states to the past, in chain order.
-    fn commit(&mut self, settings: &Settings, t: usize, exchange: &mut dyn Exchange) {
-        let frozen = settings.freeze_after.is_some_and(|f| t >= settings.warmup + f);
-        if !frozen {
-            self.remember(t + 1, exchange);
-        }
-    }
-
+    /// Appends the states to the past, in chain order.
     fn remember(&mut self, t: usize, exchange: &mut dyn Exchange) {
-        let own = self.chains.iter_mut().map(Runner::take_row).collect();
+        let own = self.chains.iter().map(|c| c.row.clone()).collect();
         self.history.push(t, exchange.gather(self.index, own));
     }
 
@@ -203,128 +357,5 @@ impl<'t, M: Model> Ensemble<'t, M> {
 
     fn into_traces(self) -> Vec<Trace> {
         self.chains.into_iter().map(|c| c.trace).collect()
-    }
-}
-
-/// A chain with its moves and its records.
-struct Runner<'t, M: Model> {
-    chain: Chain<'t, M>,
-    warmup: Gibbs,
-    moves: Vec<Box<dyn Move<M>>>,
-    trace: Trace,
-    /// All proposals together, without scans, which are never rejected.
-    proposals: Counter,
-    row: Row,
-    place: (u64, u64),
-}
-
-impl<'t, M: Model> Runner<'t, M> {
-    fn new(
-        target: &'t Target<M>,
-        settings: &Settings,
-        ensemble: usize,
-        chain: usize,
-    ) -> Result<Self> {
-        let place = (ensemble as u64, chain as u64);
-        let mut rng = Rng::new(Purpose::Start, settings.seed, place.0, place.1, 0);
-        let labels = start_labels(&settings.start, target, &mut rng);
-        let chain = Chain::new(target, &labels);
-        let moves = settings.schedule.build(&settings.moves)?;
-        Ok(Runner {
-            row: Row::new(&chain.z().labels()),
-            chain,
-            warmup: Gibbs::default(),
-            trace: Trace { counters: vec![Counter::default(); moves.len()], ..Trace::default() },
-            proposals: Counter::default(),
-            moves,
-            place,
-        })
-    }
-
-    fn iterate(&mut self, settings: &Settings, t: usize, past: Past<'_>) {
-        let mut rng =
-            Rng::new(Purpose::Iteration, settings.seed, self.place.0, self.place.1, t as u64);
-        if t < settings.warmup {
-            self.warmup.step(&mut self.chain, past, &mut rng);
-        } else {
-            self.scheduled(settings, past, &mut rng);
-        }
-        self.chain.compact();
-        let labels = self.chain.z().labels();
-        self.row = Row::new(&labels);
-        if t >= settings.warmup {
-            self.record(settings, t - settings.warmup, labels);
-        }
-    }
-
-    fn scheduled(&mut self, settings: &Settings, past: Past<'_>, rng: &mut Rng) {
-        let Runner { chain, moves, trace, proposals, .. } = self;
-        for (((_, times), step), counter) in
-            settings.schedule.moves().iter().zip(moves).zip(&mut trace.counters)
-        {
-            let (began, work) = (Instant::now(), chain.work());
-            for _ in 0..*times {
-                match step.step(chain, past, rng) {
-                    Outcome::Idle => counter.idle += 1,
-                    Outcome::Scanned => {
-                        counter.proposed += 1;
-                        counter.accepted += 1;
-                        counter.probability += 1.0;
-                    }
-                    Outcome::Proposed { probability, accepted } => {
-                        counter.proposed += 1;
-                        counter.accepted += u64::from(accepted);
-                        counter.probability += probability;
-                        proposals.proposed += 1;
-                        proposals.probability += probability;
-                    }
-                }
-            }
-            counter.seconds += began.elapsed().as_secs_f64();
-            counter.work += chain.work() - work;
-        }
-    }
-
-    fn record(&mut self, settings: &Settings, iteration: usize, labels: Vec<u32>) {
-        let Runner { chain, trace, row, .. } = self;
-        trace.log_joint.push(chain.ln_q());
-        trace.blocks.push(chain.z().blocks() as u32);
-        trace.largest.push(chain.z().largest());
-        if settings.keep_draws.is_some_and(|thin| iteration.is_multiple_of(thin)) {
-            trace.draws.push(row.clone());
-        }
-        if trace.best.as_ref().is_none_or(|(best, _)| chain.ln_q() > *best) {
-            trace.best = Some((chain.ln_q(), labels));
-        }
-    }
-
-    fn take_row(&mut self) -> Row {
-        std::mem::replace(&mut self.row, Row::new(&[]))
-    }
-}
-
-fn start_labels<M: Model>(start: &Start, target: &Target<M>, rng: &mut Rng) -> Vec<u32> {
-    let n = target.model.n();
-    match start {
-        Start::One => vec![0; n],
-        Start::Singletons => (0..n as u32).collect(),
-        Start::Uniform(k) => (0..n).map(|_| rng.below(u64::from(*k)) as u32).collect(),
-        Start::Labels(labels) => labels.clone(),
-        Start::Crp => {
-            // The restaurant itself: a guest sits with a random earlier guest, or at a new table.
-            let alpha = target.prior.alpha();
-            let mut labels: Vec<u32> = Vec::with_capacity(n);
-            let mut tables = 0;
-            for earlier in 0..n as u64 {
-                let new = rng.uniform() * (earlier as f64 + alpha) < alpha;
-                if new || earlier == 0 {
-                    labels.push(tables);
-                    tables += 1;
-                } else {
-                    labels.push(labels[rng.below(earlier) as usize]);
-                }
-            }
-            labels
-        }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::partition::{Item, Refiner};
 use crate::rng::Rng;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// Draws of zᵃ and zᵇ that turn out to be the same partition are repeated this often, then the
@@ -9,7 +10,7 @@ use std::collections::VecDeque;
 const TRIES: usize = 32;
 
 /// Labels of one state in as few bytes as the number of blocks allows.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Row {
     /// Up to 256 blocks.
     Small(Box<[u8]>),
@@ -28,6 +29,15 @@ impl Row {
                 Row::Medium(labels.iter().map(|&l| l as u16).collect())
             }
             _ => Row::Small(labels.iter().map(|&l| l as u8).collect()),
+        }
+    }
+
+    /// The number of items.
+    pub fn n(&self) -> usize {
+        match self {
+            Row::Small(row) => row.len(),
+            Row::Medium(row) => row.len(),
+            Row::Large(row) => row.len(),
         }
     }
 
@@ -80,6 +90,22 @@ impl History {
     /// An empty history that will keep to this many bytes.
     pub fn new(budget: u64) -> Self {
         History { rounds: VecDeque::new(), bytes: 0, budget, stride: 1 }
+    }
+
+    /// A history that was kept: its stride and its rounds, in order of their iterations.
+    pub fn restore(budget: u64, stride: usize, rounds: Vec<(usize, Vec<Row>)>) -> Self {
+        let mut history = History::new(budget);
+        history.stride = stride.max(1);
+        for (iteration, rows) in rounds {
+            history.bytes += rows.iter().map(Row::bytes).sum::<u64>();
+            history.rounds.push_back(Round { iteration, rows });
+        }
+        history
+    }
+
+    /// The iterations that are kept.
+    pub fn iterations(&self) -> Vec<usize> {
+        self.rounds.iter().map(|r| r.iteration).collect()
     }
 
     /// Bytes in use.

@@ -25,6 +25,7 @@
 //! every move leaves the posterior of every model invariant.
 
 pub mod builtin;
+pub mod checkpoint;
 pub mod data;
 pub mod diagnose;
 pub mod ensemble;
@@ -39,6 +40,7 @@ pub mod partition;
 pub mod prior;
 pub mod rng;
 pub mod run;
+mod runner;
 pub mod special;
 pub mod state;
 pub mod summary;

@@ -209,15 +209,79 @@ impl Partition {
         self.pinned.clone_from(&other.pinned);
     }
 
+    /// As many slots, but no item placed.
+    pub(crate) fn empty_like(&self) -> Self {
+        let mut z = Partition::unplaced(self.n());
+        (0..self.slots()).for_each(|_| {
+            z.add_slot();
+        });
+        z
+    }
+
+    /// Everything that later moves depend on, slot numbers and their order included, so that a run
+    /// can be continued as if it had not been interrupted.
+    pub fn to_parts(&self) -> PartitionParts {
+        PartitionParts {
+            slot_of: self.slot_of.clone(),
+            live: self.live.clone(),
+            free: self.free.clone(),
+        }
+    }
+
+    /// The partition that [`Partition::to_parts`] took apart; `None` if the parts do not fit
+    /// together. No slot is pinned.
+    pub fn from_parts(parts: PartitionParts) -> Option<Self> {
+        let PartitionParts { slot_of, live, free } = parts;
+        let slots = live.len() + free.len();
+        let mut z = Partition::unplaced(slot_of.len());
+        z.size = vec![0; slots];
+        z.live_at = vec![0; slots];
+        z.pinned = vec![false; slots];
+        // Each slot is either live or free, once.
+        let mut seen = vec![false; slots];
+        for slot in live.iter().chain(&free) {
+            if std::mem::replace(seen.get_mut(slot.index())?, true) {
+                return None;
+            }
+        }
+        for slot in &slot_of {
+            *z.size.get_mut(slot.index())? += 1;
+        }
+        for (at, slot) in live.iter().enumerate() {
+            z.live_at[slot.index()] = at as u32;
+        }
+        let consistent = live.iter().all(|s| z.size[s.index()] > 0)
+            && free.iter().all(|s| z.size[s.index()] == 0);
+        (z.slot_of, z.live, z.free) = (slot_of, live, free);
+        consistent.then_some(z)
+    }
+
     /// Canonical labels: 0, 1, … in order of first appearance.
     pub fn labels(&self) -> Vec<u32> {
         canonical(&self.slot_of.iter().map(|s| s.0).collect::<Vec<_>>())
     }
 
-    /// The size of the largest block.
-    pub fn largest(&self) -> u32 {
-        self.live.iter().map(|&s| self.size(s)).max().unwrap_or(0)
+    /// The sizes of the largest blocks, in descending order; 0 where there are no more blocks.
+    pub fn largest<const TOP: usize>(&self) -> [u32; TOP] {
+        let mut top = [0; TOP];
+        for &slot in &self.live {
+            let mut size = self.size(slot);
+            for place in &mut top {
+                if size > *place {
+                    std::mem::swap(place, &mut size);
+                }
+            }
+        }
+        top
     }
+}
+
+/// A partition taken apart; see [`Partition::to_parts`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartitionParts {
+    slot_of: Vec<Slot>,
+    live: Vec<Slot>,
+    free: Vec<Slot>,
 }
 
 /// The same partition with labels 0, 1, … in order of first appearance.

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::partition::Partition;
-use crate::special::{LnGamma, ln_gamma};
+use crate::special::{LnRising, ln_gamma_drop};
 
 /// CRP(α): p(z) = Γ(α) α^K / Γ(α + n) · ∏ Γ(|B_k|).
 ///
@@ -16,14 +16,15 @@ use crate::special::{LnGamma, ln_gamma};
 pub struct Crp {
     alpha: f64,
     ln_alpha: f64,
-    ln_gamma: LnGamma,
+    /// lnΓ(size) is entry size − 1.
+    ln_factorial: LnRising,
 }
 
 impl Crp {
     /// The prior for n items.
     pub fn new(alpha: f64, n: usize) -> Result<Self> {
         positive("alpha", alpha)?;
-        Ok(Crp { alpha, ln_alpha: libm::log(alpha), ln_gamma: LnGamma::new(0.0, n as u64) })
+        Ok(Crp { alpha, ln_alpha: libm::log(alpha), ln_factorial: LnRising::new(1.0, n as u64) })
     }
 
     /// The concentration α.
@@ -34,10 +35,11 @@ impl Crp {
     /// What ln p grows by when m items join a block of `size` items; `size` 0 is a new block.
     #[inline]
     pub fn gain(&self, size: u32, m: u32) -> f64 {
-        let grown = self.ln_gamma.at(u64::from(size) + u64::from(m));
+        // Γ(size) = (size − 1)!
+        let grown = self.ln_factorial.at(u64::from(size) + u64::from(m) - 1);
         match size {
             0 => self.ln_alpha + grown,
-            _ => grown - self.ln_gamma.at(u64::from(size)),
+            _ => grown - self.ln_factorial.at(u64::from(size) - 1),
         }
     }
 
@@ -49,17 +51,22 @@ impl Crp {
             placed += u64::from(z.size(slot));
             sum += self.gain(0, z.size(slot));
         }
-        sum + ln_gamma(self.alpha) - ln_gamma(self.alpha + placed as f64)
+        sum + ln_gamma_drop(self.alpha, placed as f64)
     }
 }
 
+/// Hyper-parameters beyond these bounds mean nothing in practice, and rounding would spoil results.
+const SENSIBLE: std::ops::RangeInclusive<f64> = 1e-8..=1e8;
+
 /// Checks a hyper-parameter: every one of them is a positive real.
 pub(crate) fn positive(name: &str, value: f64) -> Result<()> {
-    if value > 0.0 && value.is_finite() {
-        Ok(())
-    } else {
-        Err(Error::new(format!(
-            "{name} = {value} is not possible: it must be a positive number, such as 1"
-        )))
+    if SENSIBLE.contains(&value) {
+        return Ok(());
     }
+    let problem = if value > 0.0 { "out of range" } else { "not possible" };
+    Err(Error::new(format!(
+        "{name} = {value} is {problem}: it must be a positive number from {:e} to {:e}, such as 1",
+        SENSIBLE.start(),
+        SENSIBLE.end()
+    )))
 }

@@ -8,6 +8,11 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
+/// More chains than this are taken for a mistake.
+const MAX_CHAINS: usize = 1 << 16;
+/// More iterations than this are taken for a mistake.
+const MAX_ITERATIONS: usize = 1 << 40;
+
 /// Where the chains begin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -119,13 +124,41 @@ impl Settings {
         at_least_one("the number of chains", self.chains)?;
         at_least_one("the number of iterations", self.iterations)?;
         at_least_one("the thinning of draws", self.keep_draws.unwrap_or(1))?;
+        let chains = self.ensembles.checked_mul(self.chains).filter(|&c| c <= MAX_CHAINS);
+        if chains.is_none() {
+            return Err(Error::new(format!(
+                "{} ensembles of {} chains are too many: at most {MAX_CHAINS} chains can be run",
+                self.ensembles, self.chains
+            )));
+        }
+        for (name, value) in [("iterations", self.iterations), ("warm-up iterations", self.warmup)]
+        {
+            if value > MAX_ITERATIONS {
+                return Err(Error::new(format!(
+                    "{value} {name} are too many: at most {MAX_ITERATIONS} can be run"
+                )));
+            }
+        }
+        if self.freeze_after == Some(0) && self.warmup == 0 {
+            return Err(Error::new(
+                "a history that is frozen before it begins is empty; use --warmup, or freeze later",
+            ));
+        }
         match &self.start {
             Start::Labels(labels) if labels.len() != n => Err(Error::new(format!(
                 "the start gives {} labels for {n} items: there must be one for each, in input order",
                 labels.len()
             ))),
+            Start::Uniform(0) => {
+                Err(Error::new("a start needs at least one block: uniform:1 or more"))
+            }
             _ => Ok(()),
         }
+    }
+
+    /// After so many iterations, warm-up included, the history no longer grows.
+    pub fn frozen_from(&self) -> Option<usize> {
+        self.freeze_after.map(|f| f.saturating_add(self.warmup))
     }
 }
 
@@ -163,6 +196,9 @@ impl Counter {
     }
 }
 
+/// So many of the largest blocks are traced.
+pub const TOP: usize = 5;
+
 /// One chain, iteration by iteration.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trace {
@@ -170,8 +206,8 @@ pub struct Trace {
     pub log_joint: Vec<f64>,
     /// The number of blocks.
     pub blocks: Vec<u32>,
-    /// The number of items in the largest block.
-    pub largest: Vec<u32>,
+    /// The sizes of the largest blocks.
+    pub largest: Vec<[u32; TOP]>,
     /// The labels of every `keep_draws`-th iteration.
     pub draws: Vec<Row>,
     /// The best log joint so far with its labels.
@@ -193,7 +229,7 @@ pub struct Run {
     pub iterations: usize,
     /// Traces by ensemble and chain.
     pub ensembles: Vec<Vec<Trace>>,
-    /// Wall-clock seconds, with warm-up.
+    /// Wall-clock seconds, with warm-up and before interruptions.
     pub seconds: f64,
 }
 

@@ -77,6 +77,21 @@ impl<'t, M: Model> State<'t, M> {
         state
     }
 
+    /// The state of a partition in which every item is placed, slot numbers kept.
+    pub fn from_partition(target: &'t Target<M>, z: &Partition) -> Self {
+        let mut state = State::unplaced(target);
+        // Place the items in copies of their slots, then take over the order of the slots.
+        target.model.grow(&mut state.stats, z.slots());
+        state.z = z.empty_like();
+        for index in 0..z.n() {
+            let item = [Item::new(index)];
+            let held = state.take(&item);
+            state.put(held, z.slot_of(item[0]));
+        }
+        state.z.copy_from(z);
+        state
+    }
+
     /// Becomes a copy of `other`, without allocating once the buffers have grown.
     pub fn copy_from(&mut self, other: &Self) {
         self.z.copy_from(&other.z);
@@ -166,7 +181,7 @@ impl<'t, M: Model> State<'t, M> {
     /// Renumbers the slots if most of them stand empty, so that statistics stay small; says
     /// whether it did.
     pub fn compact(&mut self) -> bool {
-        let sparse = self.z.slots() > 32 && self.z.slots() > 4 * self.z.blocks();
+        let sparse = self.z.slots() > 32 && self.z.slots() > 2 * self.z.blocks();
         if sparse {
             let work = self.work;
             *self = State::from_labels(self.target, &self.z.labels());

@@ -1,7 +1,9 @@
 //! What an ensemble does with its settings.
 
 use armix::builtin;
-use armix::ensemble::{self, Observer, Status};
+use armix::diagnose::Verdict;
+use armix::ensemble::{self, Observer, View};
+use armix::error::Result;
 use armix::models::{Bernoulli, Irm};
 use armix::run::{Run, Settings, Start};
 use armix::state::Target;
@@ -36,6 +38,9 @@ fn a_move_without_disagreement_is_idle() {
     assert!(run.traces().all(|t| t.blocks.iter().all(|&k| k == 1)));
     assert_eq!(summary.normalised_iterations, [None, None]);
     assert_eq!(summary.log_joint.rhat, None, "a constant has no R̂");
+    let long = Settings { start: Start::One, warmup: 0, iterations: 200, ..small() };
+    let stuck = sample(&Settings { schedule: "arm".parse().unwrap(), ..long });
+    assert_eq!(Summary::new(&stuck).verdict, Verdict::TooShort, "chains that never moved");
 }
 
 #[test]
@@ -123,15 +128,13 @@ fn the_best_partition_is_the_best_that_was_visited() {
 struct StopAt(usize);
 
 impl Observer for StopAt {
-    fn after_round(
-        &mut self,
-        warmup: usize,
-        done: usize,
-        status: &dyn Fn(usize) -> Status,
-    ) -> ControlFlow<()> {
-        assert!(status(1).log_joint.is_finite());
-        assert!(done == 0 || warmup == 50);
-        if done == self.0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    fn after_round(&mut self, view: &dyn View) -> Result<ControlFlow<()>> {
+        let record = view.record(1, 0);
+        assert!(view.status(1).log_joint.is_finite());
+        assert_eq!(record.labels.n(), 34);
+        assert_eq!(record.blocks, *record.labels.labels().iter().max().unwrap() as usize + 1);
+        let stop = view.t() == 50 + self.0;
+        Ok(if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 }
 
@@ -176,4 +179,65 @@ fn a_start_that_is_too_large_is_refused() {
         ensemble::sample(&target, &Settings { start: Start::Singletons, ..small() }, &mut ())
             .unwrap_err();
     assert!(error.to_string().contains("GiB"), "{error}");
+}
+
+/// An iteration is a function of state, past and stream: a move that has been used before does
+/// the same as a new one.
+#[test]
+fn moves_have_no_memory() {
+    use armix::history::{History, Row};
+    use armix::moves::{Chain, Options, registry};
+    use armix::rng::{Purpose, Rng};
+    let target = karate();
+    let mut rng = Rng::from_seed(Purpose::Test, 2);
+    let mut history = History::new(1 << 20);
+    for t in 0..6 {
+        let random = |rng: &mut Rng| (0..34).map(|_| rng.below(4) as u32).collect::<Vec<_>>();
+        history.push(
+            t,
+            (0..2).map(|_| Row::new(&armix::partition::canonical(&random(&mut rng)))).collect(),
+        );
+    }
+    for entry in registry::<Irm>() {
+        let step = |used: bool| {
+            let mut step = entry.build(&Options::default());
+            let mut chain = Chain::new(&target, &[0; 34]);
+            if used {
+                step.step(&mut chain, history.past(0, 6), &mut Rng::from_seed(Purpose::Test, 3));
+                chain = Chain::new(&target, &[0; 34]);
+            }
+            let outcome =
+                step.step(&mut chain, history.past(0, 6), &mut Rng::from_seed(Purpose::Test, 4));
+            (outcome, chain.z().labels())
+        };
+        assert_eq!(step(true), step(false), "{}", entry.name);
+    }
+}
+
+/// What is not a number is never accepted.
+#[test]
+fn acceptance_probabilities() {
+    use armix::moves::metropolis::acceptance;
+    assert_eq!(
+        [f64::NAN, f64::NEG_INFINITY, 0.0, 5.0, f64::INFINITY].map(acceptance),
+        [0.0, 0.0, 1.0, 1.0, 1.0]
+    );
+    assert!((acceptance(-1.0) - (-1.0f64).exp()).abs() < 1e-15);
+}
+
+/// Hyper-parameters at both ends of their range still give probabilities.
+#[test]
+fn extreme_hyper_parameters() {
+    for (alpha, beta) in [(1e-8, 1.0), (1e8, 1.0), (1.0, 1e-8), (1.0, 1e8)] {
+        let model = Irm::new(builtin::four_vertex(), beta, beta).unwrap();
+        let rows = armix::exact::posterior(&Target::new(model, alpha).unwrap()).unwrap();
+        assert!(
+            rows.iter().all(|r| r.log_joint <= 0.0 && r.log_joint.is_finite()),
+            "{alpha} {beta}"
+        );
+    }
+    for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e300] {
+        assert!(Irm::new(builtin::four_vertex(), wrong, 1.0).is_err());
+        assert!(Target::new(Irm::new(builtin::four_vertex(), 1.0, 1.0).unwrap(), wrong).is_err());
+    }
 }

@@ -9,7 +9,6 @@ use armix::diagnose::mean_sd;
 use armix::history::{History, Row};
 use armix::model::Model;
 use armix::models::{self, Visitor};
-use armix::moves::gibbs::Gibbs;
 use armix::moves::{Chain, Move, Options, registry};
 use armix::partition::{Partition, all_partitions};
 use armix::prior::Crp;
@@ -79,7 +78,7 @@ fn deviation<M: Model>(step: &mut dyn Move<M>, sampled_alpha: f64) -> (f64, Stri
     let past = history.past(0, 10);
     assert!(past.rounds() > 1);
     let mut rng = Rng::from_seed(Purpose::Test, 4);
-    let mut gibbs = Gibbs::default();
+    let mut gibbs = registry::<M>().remove(0).build(&Options::default());
     let example = M::example(N);
     // Independent draws of Y.
     let forward: Vec<f64> = (0..STEPS)
@@ -148,7 +147,7 @@ fn every_move_with_every_model() {
 /// The test would notice a sampler with another α.
 #[test]
 fn a_wrong_sampler_is_noticed() {
-    let mut step = Gibbs::default();
-    let (deviation, _) = deviation::<models::Irm>(&mut step, 1.1 * ALPHA);
+    let mut step = registry::<models::Irm>().remove(0).build(&Options::default());
+    let (deviation, _) = deviation::<models::Irm>(&mut *step, 1.1 * ALPHA);
     assert!(deviation > 2.0 * LIMIT, "only {deviation} standard errors");
 }

@@ -60,7 +60,10 @@ proptest! {
             for (&slot, &size) in &sizes {
                 prop_assert_eq!(z.size(Slot::new(slot as usize)), size);
             }
-            prop_assert_eq!(z.largest(), sizes.values().copied().max().unwrap_or(0));
+            let mut largest: Vec<u32> = sizes.values().copied().collect();
+            largest.sort_unstable_by(|a, b| b.cmp(a));
+            largest.resize(3, 0);
+            prop_assert_eq!(z.largest::<3>().to_vec(), largest);
             for i in 0..n {
                 let expected = naive.0.get(&i).map_or(Slot::NOWHERE, |&s| Slot::new(s as usize));
                 prop_assert_eq!(z.slot_of(Item::new(i)), expected);

@@ -120,7 +120,7 @@ fn autocorrelation_times_on_bernoulli_1() {
                 let run = ensemble::sample(&Target::new(model, 1.0).unwrap(), &settings, &mut ())
                     .unwrap();
                 let largest = |t: &armix::run::Trace| {
-                    t.largest.iter().copied().map(f64::from).collect::<Vec<_>>()
+                    t.largest.iter().map(|top| f64::from(top[0])).collect::<Vec<_>>()
                 };
                 run.traces()
                     .map(|t| diagnose::autocorrelation_time(&largest(t)))

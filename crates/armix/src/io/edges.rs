@@ -83,6 +83,9 @@ fn header(line: &str) -> Option<Result<u64>> {
         Ok(n) => Err(Error::new(format!(
             "the header promises {n} vertices; at most {MAX_NODES} can be read"
         ))),
+        Err(_) if word.parse::<f64>().is_ok() => Err(Error::new(format!(
+            "{word} is no possible number of vertices; write for example # nodes 34"
+        ))),
         Err(_) => return None, // prose that happens to begin with this word
     })
 }

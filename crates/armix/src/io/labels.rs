@@ -23,8 +23,25 @@ pub fn parse_labels(text: &str, names: &[String]) -> Result<Vec<u32>> {
         let next = known.len() as u32;
         *known.entry(label).or_insert(next)
     };
-    let split = |line: &'_ str| line.find(['\t', ',']).map(|at| (line[..at].to_string(), at + 1));
-    if !lines.iter().all(|(_, line)| split(line).is_some()) {
+    let at_tab = |line: &str| line.find('\t').or_else(|| line.find(','));
+    // Blanks part item and label only if what stands before them is an item on every line.
+    let index: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
+    let at_blank = |line: &str| line.find(' ').filter(|&at| index.contains_key(&line[..at]));
+    let blanks = lines.iter().all(|(_, line)| at_blank(line).is_some());
+    let split = |line: &str| {
+        let at = if blanks { at_blank(line) } else { at_tab(line) };
+        at.map(|at| (line[..at].to_string(), at + 1))
+    };
+    // A tab always parts item and label, so that either every line has one or none.
+    if lines.iter().any(|(_, line)| line.contains('\t')) {
+        if let Some((at, _)) = lines.iter().find(|(_, line)| !line.contains('\t')) {
+            return Err(Error::new(
+                "this line has no tab, others have: write an item, a tab and its label on every line, or labels only",
+            )
+            .at_line(*at));
+        }
+    }
+    if lines.is_empty() || !lines.iter().all(|(_, line)| split(line).is_some()) {
         if lines.len() != names.len() {
             return Err(Error::new(format!(
                 "there are {} labels for {} items: there must be one line for each item, in input order",
@@ -34,7 +51,6 @@ pub fn parse_labels(text: &str, names: &[String]) -> Result<Vec<u32>> {
         }
         return Ok(lines.iter().map(|(_, line)| number(line.trim())).collect());
     }
-    let index: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
     let mut labels = vec![None; names.len()];
     for (at, line) in lines {
         let Some((item, rest)) = split(line) else {

@@ -1,7 +1,7 @@
 //! The infinite relational model: an undirected network, one link probability per pair of blocks.
 
 use crate::data::Graph;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot};
 use crate::prior::positive;
@@ -69,6 +69,9 @@ impl Irm {
     pub fn new(graph: Graph, beta_plus: f64, beta_minus: f64) -> Result<Self> {
         positive("beta⁺", beta_plus)?;
         positive("beta⁻", beta_minus)?;
+        if graph.edges() == 0 {
+            return Err(Error::new("this network has no edges: nothing tells the vertices apart"));
+        }
         Ok(Irm {
             coin: BetaBernoulli::new(beta_plus, beta_minus, pairs(graph.n() as u64)),
             beta: (beta_plus, beta_minus),
@@ -249,7 +252,7 @@ impl Model for Irm {
     fn example(n: usize) -> Self {
         let edges: Vec<(u32, u32)> = (0..n as u32)
             .flat_map(|v| (0..v).map(move |u| (u, v)))
-            .filter(|(u, v)| (u * u + 3 * v) % 5 < 2)
+            .filter(|(u, v)| (u * u + 3 * v) % 5 < 2 || (*u, *v) == (0, 1))
             .collect();
         let graph = Graph::new(n, &edges).expect("an example is valid");
         Irm::new(graph, 0.8, 1.7).expect("an example is valid")

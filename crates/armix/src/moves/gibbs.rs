@@ -1,12 +1,10 @@
 //! Gibbs sampling: every item in turn chooses among all blocks and a new one.
 
-use super::{Chain, Move, Outcome};
-use crate::history::Past;
+use super::Scan;
 use crate::model::Model;
 use crate::partition::Item;
-use crate::rng::Rng;
 use crate::state::State;
-use crate::sweep::{Buffers, Chooser, Offer, Sample, sweep};
+use crate::sweep::{Buffers, Chooser, Offer, sweep};
 
 /// One full scan; each step draws from q given all other items, so that nothing is rejected.
 #[derive(Debug, Default)]
@@ -14,20 +12,11 @@ pub struct Gibbs {
     buffers: Buffers,
 }
 
-impl Gibbs {
-    /// The scan itself, for any chooser; returns ln of the probability of its choices.
-    pub fn scan<M: Model>(&mut self, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
+impl<M: Model> Scan<M> for Gibbs {
+    fn scan(&mut self, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
+        let buffers = &mut self.buffers;
         (0..state.z().n())
-            .map(|index| {
-                sweep(state, &[Item::new(index)], Offer::Everything, chooser, &mut self.buffers)
-            })
+            .map(|index| sweep(state, &[Item::new(index)], Offer::Everything, chooser, buffers))
             .sum()
-    }
-}
-
-impl<M: Model> Move<M> for Gibbs {
-    fn step(&mut self, chain: &mut Chain<'_, M>, _past: Past<'_>, rng: &mut Rng) -> Outcome {
-        chain.change(|state| self.scan(state, &mut Sample(rng)));
-        Outcome::Scanned
     }
 }

@@ -19,7 +19,15 @@ pub struct Chain<'t, M: Model> {
 impl<'t, M: Model> Chain<'t, M> {
     /// A chain that starts from these labels.
     pub fn new(target: &'t Target<M>, labels: &[u32]) -> Self {
-        let state = State::from_labels(target, labels);
+        Chain::in_state(target, State::from_labels(target, labels))
+    }
+
+    /// A chain that goes on from a partition, slot numbers kept.
+    pub fn from_partition(target: &'t Target<M>, z: &Partition) -> Self {
+        Chain::in_state(target, State::from_partition(target, z))
+    }
+
+    fn in_state(target: &'t Target<M>, state: State<'t, M>) -> Self {
         Chain {
             ln_q: state.ln_q(),
             proposed: State::unplaced(target),
@@ -94,6 +102,18 @@ impl<'t, M: Model> Replay<'t, M> {
     }
 }
 
+/// min(1, ratio), from ln of the ratio q(z*) T(z|z*) / (q(z) T(z*|z)) (eq. acceptrate). What is not
+/// a number is not accepted.
+pub fn acceptance(ln_ratio: f64) -> f64 {
+    if ln_ratio >= 0.0 {
+        1.0
+    } else if ln_ratio.is_nan() {
+        0.0
+    } else {
+        libm::exp(ln_ratio)
+    }
+}
+
 /// A proposal made into a move by the Metropolis-Hastings rule (eq. acceptrate).
 pub struct Metropolis<M: Model> {
     background: Background,
@@ -122,7 +142,7 @@ impl<M: Model> Move<M> for Metropolis<M> {
         let there = self.proposal.propose(&self.phi, proposed, &mut Sample(rng));
         let back = replay.ln_t(&mut *self.proposal, &self.phi, proposed, state.z());
         let ln_q_proposed = proposed.ln_q();
-        let probability = libm::exp(ln_q_proposed - *ln_q + back - there).min(1.0);
+        let probability = acceptance(ln_q_proposed - *ln_q + back - there);
         let accepted = rng.uniform() < probability;
         if accepted {
             std::mem::swap(state, proposed);

@@ -17,7 +17,7 @@ use crate::history::Past;
 use crate::model::Model;
 use crate::rng::Rng;
 use crate::state::State;
-use crate::sweep::Chooser;
+use crate::sweep::{Chooser, Sample};
 
 /// What one application of a move did.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,6 +41,22 @@ pub trait Move<M: Model>: Send {
     fn step(&mut self, chain: &mut Chain<'_, M>, past: Past<'_>, rng: &mut Rng) -> Outcome;
 }
 
+/// A recipe of sweeps that leaves q invariant by itself, so that nothing is ever rejected.
+pub trait Scan<M: Model>: Send {
+    /// Changes the state and returns ln of the probability of the chooser's choices.
+    fn scan(&mut self, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64;
+}
+
+/// A scan made into a move.
+struct Scanned<M: Model>(Box<dyn Scan<M>>);
+
+impl<M: Model> Move<M> for Scanned<M> {
+    fn step(&mut self, chain: &mut Chain<'_, M>, _past: Past<'_>, rng: &mut Rng) -> Outcome {
+        chain.change(|state| self.0.scan(state, &mut Sample(rng)));
+        Outcome::Scanned
+    }
+}
+
 /// A recipe of sweeps that, given a background φ, turns a state z into a proposal z*.
 pub trait Proposal<M: Model>: Send {
     /// Changes the state and returns ln T_φ(z* | z): the probability of the chooser's choices, −∞
@@ -51,7 +67,7 @@ pub trait Proposal<M: Model>: Send {
 /// How a registered move is made.
 pub enum Kind<M: Model> {
     /// A scan that is always accepted.
-    Scan(fn() -> Box<dyn Move<M>>),
+    Scan(fn() -> Box<dyn Scan<M>>),
     /// A proposal for the acceptance rule, and the background it needs.
     Proposal(Background, fn(&Options) -> Box<dyn Proposal<M>>),
 }
@@ -70,7 +86,7 @@ impl<M: Model> Entry<M> {
     /// The move, ready for a chain.
     pub fn build(&self, options: &Options) -> Box<dyn Move<M>> {
         match self.kind {
-            Kind::Scan(make) => make(),
+            Kind::Scan(make) => Box::new(Scanned(make())),
             Kind::Proposal(background, make) => {
                 Box::new(Metropolis::new(background, make(options)))
             }

@@ -60,6 +60,8 @@ impl Phi {
             }
         };
         if drawn {
+            // From the start each time: φ must not depend on what the move did before.
+            self.order.iter_mut().enumerate().for_each(|(at, item)| *item = Item::new(at));
             rng.shuffle(&mut self.order);
             self.launch = rng.bits();
         }

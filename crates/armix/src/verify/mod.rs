@@ -17,8 +17,7 @@ pub mod controls;
 use crate::exact;
 use crate::model::Model;
 use crate::models::{self, Visitor};
-use crate::moves::gibbs::Gibbs;
-use crate::moves::metropolis::Replay;
+use crate::moves::metropolis::{Replay, acceptance};
 use crate::moves::{Background, Kind, Options, Phi, Proposal, registry};
 use crate::partition::{Item, Partition, all_partitions, canonical};
 use crate::rng::{Purpose, Rng};
@@ -204,8 +203,8 @@ impl<M: Model> Problem<M> {
                     Some(nan_max(errors.replay.unwrap_or(0.0), (replayed - there).abs()));
                 let phi_back = background_back(phi, &self.states[z]);
                 let back = replay.ln_t(proposal, &phi_back, &states[outcome], state.z());
-                let ratio = self.posterior[outcome].ln() - self.posterior[z].ln() + back - there;
-                kernel[z][outcome] += there.exp() * ratio.exp().min(1.0);
+                let ln_ratio = self.posterior[outcome].ln() - self.posterior[z].ln() + back - there;
+                kernel[z][outcome] += there.exp() * acceptance(ln_ratio);
             }
             errors.row_sum = nan_max(errors.row_sum, (sum - 1.0).abs());
             let several = paths_to.iter().filter(|&&p| p > 1).count() as u64;
@@ -253,9 +252,9 @@ impl<M: Model> Problem<M> {
         let registry = registry::<M>();
         let entry = (registry.iter().find(|e| e.name == name)).expect("a registered move");
         match &entry.kind {
-            Kind::Scan(_) => {
-                let mut gibbs = Gibbs::default();
-                self.scan(|state, chooser| gibbs.scan(state, chooser))
+            Kind::Scan(make) => {
+                let mut scan = make();
+                self.scan(|state, chooser| scan.scan(state, chooser))
             }
             Kind::Proposal(background, make) => {
                 let mut proposal = make(&Options { launch_scans: 2 });

@@ -1,0 +1,53 @@
+//! What it takes to continue a run as if it had never stopped, as plain data.
+
+use crate::history::Row;
+use crate::partition::PartitionParts;
+use crate::run::{Counter, Trace};
+use serde::{Deserialize, Serialize};
+
+/// A sampler between two rounds, without what is kept elsewhere: the traces, and the rows of the
+/// history.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    /// The chains are in state t.
+    pub t: usize,
+    /// Wall-clock seconds so far.
+    pub seconds: f64,
+    /// The ensembles.
+    pub ensembles: Vec<EnsembleCheckpoint>,
+}
+
+/// One ensemble.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EnsembleCheckpoint {
+    /// How many iterations lie between two that the history keeps.
+    pub stride: usize,
+    /// The iterations that the history keeps.
+    pub kept: Vec<usize>,
+    /// The chains.
+    pub chains: Vec<ChainCheckpoint>,
+}
+
+/// One chain.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChainCheckpoint {
+    /// Its state.
+    pub z: PartitionParts,
+    /// One counter for each entry of the schedule.
+    pub counters: Vec<Counter>,
+    /// All proposals together.
+    pub proposals: Counter,
+    /// The best log joint so far with its labels.
+    pub best: Option<(f64, Vec<u32>)>,
+}
+
+/// All that a sampler needs to go on.
+pub struct Resume<'a> {
+    /// The checkpoint.
+    pub checkpoint: Checkpoint,
+    /// The traces up to the checkpoint, by ensemble and chain; counters and best are taken from the
+    /// checkpoint.
+    pub traces: Vec<Vec<Trace>>,
+    /// The rows of an ensemble after an iteration, in chain order.
+    pub rows: &'a dyn Fn(usize, usize) -> Option<Vec<Row>>,
+}
