@@ -2,15 +2,17 @@
 
 use armix::data::{Data, Dataset};
 use armix::error::{Error, Result};
-use armix::io::{self, Format};
+use armix::io::raw::RawNetwork;
+use armix::io::{self, NetworkOptions, TableOptions, Wanted};
 use armix::model::Model;
 use armix::models::{Bernoulli, Irm};
 use armix::state::Target;
+use armix::store::{self, DataInfo, ModelInfo};
 use armix::{builtin, models};
 use std::path::Path;
 
 /// Options that choose data and model.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args, serde::Serialize, serde::Deserialize)]
 pub(crate) struct DataArgs {
     /// The model: irm for networks, bernoulli for binary tables [default: what the data are]
     #[arg(long, value_name = "NAME", help_heading = "Model")]
@@ -25,8 +27,68 @@ pub(crate) struct DataArgs {
     pub beta: (f64, f64),
 
     /// Seed of the built-in data that are generated at random
-    #[arg(long, default_value_t = 1, value_name = "SEED", help_heading = "Model")]
+    #[arg(long, default_value_t = 1, value_name = "SEED", help_heading = "Data")]
     pub data_seed: u64,
+
+    /// Vertices are linked if their weights, added up over both directions, exceed this
+    #[arg(
+        long,
+        default_value_t = 0.0,
+        value_name = "WEIGHT",
+        allow_negative_numbers = true,
+        help_heading = "Data"
+    )]
+    pub threshold: f64,
+
+    /// Keep this fraction of the vertices, those of highest degree
+    #[arg(long, value_name = "F", allow_negative_numbers = true, help_heading = "Data")]
+    pub downsample: Option<f64>,
+
+    /// Keep the largest connected component of a network
+    #[arg(long, help_heading = "Data")]
+    pub largest_component: bool,
+
+    /// Columns of a table to cluster by, by name or number [default: all but names and labels]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Data")]
+    pub columns: Option<Vec<String>>,
+
+    /// The column of a table that names its rows
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    pub id_column: Option<String>,
+
+    /// The column of a table with known groups, which is left out
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    pub label_column: Option<String>,
+}
+
+impl DataArgs {
+    /// How files are read and prepared.
+    pub(crate) fn options(&self) -> Result<io::Options> {
+        let wanted = match self.model.as_deref() {
+            None => None,
+            Some(Irm::NAME) => Some(Wanted::Network),
+            Some(Bernoulli::NAME) => Some(Wanted::Table),
+            Some(other) => {
+                return Err(Error::new(format!(
+                    "there is no model '{other}'; the models are {}",
+                    models::names().join(", ")
+                )));
+            }
+        };
+        Ok(io::Options {
+            wanted,
+            network: NetworkOptions {
+                threshold: self.threshold,
+                downsample: self.downsample,
+                largest_component: self.largest_component,
+            },
+            table: TableOptions {
+                columns: self.columns.clone(),
+                id_column: self.id_column.clone(),
+                label_column: self.label_column.clone(),
+            },
+        })
+    }
 }
 
 fn parse_beta(text: &str) -> std::result::Result<(f64, f64), String> {
@@ -45,19 +107,9 @@ pub(crate) fn builtin_help() -> String {
 
 /// Loads built-in data or a file.
 pub(crate) fn load(name: &str, args: &DataArgs) -> Result<Dataset> {
-    let format = match args.model.as_deref() {
-        None => None,
-        Some(Irm::NAME) => Some(Format::EdgeList),
-        Some(Bernoulli::NAME) => Some(Format::Table),
-        Some(other) => {
-            return Err(Error::new(format!(
-                "there is no model '{other}'; the models are {}",
-                models::names().join(", ")
-            )));
-        }
-    };
+    let options = args.options()?;
     if let Some(data) = builtin::load(name, args.data_seed) {
-        return data;
+        return prepare_builtin(data?, &options);
     }
     let path = Path::new(name);
     if !path.exists() && path.components().count() == 1 && path.extension().is_none() {
@@ -67,7 +119,20 @@ pub(crate) fn load(name: &str, args: &DataArgs) -> Result<Dataset> {
             names.join(", ")
         )));
     }
-    io::read(path, format)
+    io::read(path, &options)
+}
+
+/// Built-in networks can be thinned out like those from files.
+fn prepare_builtin(dataset: Dataset, options: &io::Options) -> Result<Dataset> {
+    match &dataset.data {
+        Data::Network(graph) if options.network != NetworkOptions::default() => {
+            let pairs = |u: usize| graph.neighbours(u).iter().map(move |&v| (u as u32, v));
+            let edges = (0..graph.n()).flat_map(pairs).filter(|(u, v)| u < v).collect();
+            let raw = RawNetwork { names: dataset.names, edges, ..RawNetwork::default() };
+            io::network(raw, &options.network)
+        }
+        _ => Ok(dataset),
+    }
 }
 
 /// One line about the data.
@@ -106,4 +171,63 @@ pub(crate) fn with_target<J: Job>(dataset: &Dataset, args: &DataArgs, job: J) ->
         (Data::Network(_), Some(model)) => mismatch("networks", model),
         (Data::Table(_), Some(model)) => mismatch("tables", model),
     }
+}
+
+/// What a run remembers of its data, so that they can be found and recognised.
+pub(crate) fn info(name: &str, args: &DataArgs, dataset: &Dataset) -> Result<DataInfo> {
+    let options = serde_json::to_value(args);
+    let options = options.map_err(|e| Error::new(format!("cannot save the options: {e}")))?;
+    let is_file = builtin::load(name, args.data_seed).is_none();
+    Ok(DataInfo {
+        source: name.to_string(),
+        path: is_file.then(|| std::path::absolute(name).unwrap_or_else(|_| name.into())),
+        options,
+        fingerprint: fingerprint(dataset),
+        names: dataset.names.clone(),
+    })
+}
+
+/// What a run remembers of its model.
+pub(crate) fn model_info(args: &DataArgs, dataset: &Dataset) -> ModelInfo {
+    let name = match dataset.data {
+        Data::Network(_) => Irm::NAME,
+        Data::Table(_) => Bernoulli::NAME,
+    };
+    ModelInfo { name: name.to_string(), alpha: args.alpha, beta: args.beta }
+}
+
+fn fingerprint(dataset: &Dataset) -> String {
+    let mut bytes = dataset.names.join("\n").into_bytes();
+    match &dataset.data {
+        Data::Network(graph) => {
+            for v in 0..graph.n() {
+                bytes.push(b'\n');
+                graph.neighbours(v).iter().for_each(|u| bytes.extend_from_slice(&u.to_le_bytes()));
+            }
+        }
+        Data::Table(table) => {
+            (0..table.n()).for_each(|row| bytes.extend_from_slice(table.row(row)));
+        }
+    }
+    store::fingerprint(&bytes)
+}
+
+/// The data of a saved run, from where they were or from elsewhere; refused if they have changed.
+pub(crate) fn reload(info: &DataInfo, elsewhere: Option<&str>) -> Result<(DataArgs, Dataset)> {
+    let args: DataArgs = serde_json::from_value(info.options.clone())
+        .map_err(|e| Error::new(format!("run.json is damaged: the options of the data: {e}")))?;
+    let path = info.path.as_ref().map(|p| p.to_string_lossy().into_owned());
+    let name = elsewhere.map(str::to_string).or(path).unwrap_or_else(|| info.source.clone());
+    if elsewhere.is_none() && info.path.as_ref().is_some_and(|p| !p.exists()) {
+        return Err(Error::new(format!(
+            "the data of this run, {name}, are no longer there; say where they are with --data"
+        )));
+    }
+    let dataset = load(&name, &args)?;
+    if fingerprint(&dataset) != info.fingerprint {
+        return Err(Error::new(format!(
+            "{name} has changed since this run began, so that it cannot be continued; restore the file, or begin a new run"
+        )));
+    }
+    Ok((args, dataset))
 }

@@ -3,17 +3,20 @@
 use crate::data::{self, DataArgs, Job};
 use crate::output::{emit, emit_json, say};
 use crate::print;
-use crate::progress::Progress;
+use crate::watch::Watch;
+use armix::data::Dataset;
 use armix::error::{Error, Result};
 use armix::model::Model;
 use armix::models::Irm;
 use armix::moves::{Options, Schedule, registry};
 use armix::run::{Run, Settings, Start};
 use armix::state::Target;
+use armix::store::{Folder, Manifest, Recorder, Saved, Saving};
 use armix::summary::Summary;
 use armix::{ensemble, io};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// The exit code of a run that was stopped by Ctrl-C.
 const INTERRUPTED: u8 = 130;
@@ -68,13 +71,53 @@ pub(crate) struct Args {
     #[arg(long, default_value = "1G", value_name = "SIZE", value_parser = parse_bytes, help_heading = "Sampling")]
     history_memory: u64,
 
-    /// Threads [default: one per core]; does not change the result
+    /// The folder for the run [default: armix-runs/DATA-TIME]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    out: Option<PathBuf>,
+
+    /// Do not save the run
+    #[arg(long, conflicts_with = "out", help_heading = "Output")]
+    no_save: bool,
+
+    /// Save the partitions of every N-th iteration
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Output")]
+    thin: u32,
+
+    /// Which partitions to save
+    #[arg(long, value_enum, default_value = "all", value_name = "WHICH", help_heading = "Output")]
+    save_partitions: Partitions,
+
+    #[command(flatten)]
+    going: Going,
+}
+
+/// Which partitions are saved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Partitions {
+    /// Those of every iteration, or every N-th with --thin
+    All,
+    /// None: only the trace
+    None,
+}
+
+/// Options of a run that is going on, new or resumed. They do not change its result.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Going {
+    /// Stop after this time, for example 90s, 30m or 8h; armix resume goes on from there
+    #[arg(long, value_name = "TIME", value_parser = parse_time, help_heading = "Output")]
+    max_time: Option<Duration>,
+
+    /// Save a checkpoint this often
+    #[arg(long, default_value = "10s", value_name = "TIME", value_parser = parse_time, help_heading = "Output")]
+    checkpoint_every: Duration,
+
+    /// Threads [default: one per core]
     #[arg(long, value_name = "N", help_heading = "Sampling")]
     threads: Option<usize>,
 
     /// Show no progress
     #[arg(short, long, help_heading = "Output")]
-    quiet: bool,
+    pub(crate) quiet: bool,
 
     /// Print the summary as one JSON object
     #[arg(long, help_heading = "Output")]
@@ -125,15 +168,37 @@ fn start(text: &str, names: &[String]) -> Result<Start> {
     })
 }
 
+fn parse_time(text: &str) -> std::result::Result<Duration, String> {
+    let text = text.trim();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" | "s" => 1.0,
+        "ms" => 1e-3,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        "d" => 86400.0,
+        _ => return Err("write a number with s, m, h or d, for example 30m".into()),
+    };
+    let number: f64 =
+        digits.parse().map_err(|_| "write a number with s, m, h or d, for example 30m")?;
+    Duration::try_from_secs_f64(number * unit).map_err(|_| "this is no possible time".into())
+}
+
+/// A run that is begun or continued.
 struct Fit<'a> {
-    settings: Settings,
-    progress: &'a mut Progress,
+    settings: &'a Settings,
+    from: Option<Saved>,
+    watch: &'a mut Watch,
 }
 
 impl Job for Fit<'_> {
     type Output = Run;
     fn run<M: Model>(self, target: Target<M>) -> Result<Run> {
-        ensemble::sample(&target, &self.settings, self.progress)
+        let Fit { settings, from, watch } = self;
+        match from {
+            None => ensemble::sample(&target, settings, watch),
+            Some(saved) => saved.with(|from| ensemble::resume(&target, settings, from, watch)),
+        }
     }
 }
 
@@ -150,27 +215,138 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
         seed: args.seed,
         freeze_after: args.freeze_after,
         history_bytes: args.history_memory,
-        threads: args.threads.unwrap_or(0),
+        threads: 0,
         keep_draws: None,
     };
     settings.check(dataset.data.n())?;
-    if !args.quiet {
+    settings.schedule.build::<Irm>(&settings.moves)?; // unknown moves, before anything is written
+    data::with_target(&dataset, &args.model, CheckTarget)?;
+    if !args.going.quiet {
         say(&data::describe(&args.data, &dataset));
         dataset.notes.iter().for_each(|note| say(&format!("  {note}")));
     }
-    let mut progress = Progress::new(&settings, args.quiet)?;
-    let fit = Fit { settings, progress: &mut progress };
-    let run = data::with_target(&dataset, &args.model, fit)?;
-    progress.finish();
+    let recorder = if args.no_save {
+        None
+    } else {
+        let folder = args.out.unwrap_or_else(|| default_folder(&args.data));
+        let saving = Saving {
+            partitions: args.save_partitions == Partitions::All,
+            thin: args.thin as usize,
+        };
+        let info = data::info(&args.data, &args.model, &dataset)?;
+        let model = data::model_info(&args.model, &dataset);
+        let manifest = Manifest::new(info, model, settings.clone(), saving);
+        Some(Recorder::create(Folder::new(folder), manifest)?)
+    };
+    carry_out(&args.data, &args.model, &dataset, settings, recorder, None, &args.going)
+}
+
+/// Checks model and hyper-parameters.
+struct CheckTarget;
+
+impl Job for CheckTarget {
+    type Output = ();
+    fn run<M: Model>(self, _target: Target<M>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs, new or resumed, to the end or until it is stopped, and prints the summary.
+pub(crate) fn carry_out(
+    name: &str,
+    model: &DataArgs,
+    dataset: &Dataset,
+    settings: Settings,
+    recorder: Option<Recorder>,
+    from: Option<Saved>,
+    going: &Going,
+) -> Result<ExitCode> {
+    let settings = Settings { threads: going.threads.unwrap_or(0), ..settings };
+    let mut watch =
+        Watch::new(&settings, recorder, going.max_time, going.checkpoint_every, going.quiet)?;
+    let fit = Fit { settings: &settings, from, watch: &mut watch };
+    let run = data::with_target(dataset, model, fit)?;
+    watch.finish(going.quiet);
     if run.iterations == 0 {
         say("armix: stopped during warm-up: nothing was recorded");
         return Ok(ExitCode::from(INTERRUPTED));
     }
-    let summary = Summary::new(&run);
-    if args.json {
-        emit_json(&summary)?;
+    report(&run, name, &dataset.names, going.json)?;
+    // Running out of --max-time is what was asked for; Ctrl-C is not.
+    let interrupted = run.interrupted() && !watch.timed_out();
+    Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+}
+
+/// Prints the summary of a run.
+pub(crate) fn report(run: &Run, name: &str, names: &[String], json: bool) -> Result<()> {
+    let summary = Summary::new(run);
+    if json {
+        emit_json(&summary)
     } else {
-        emit(&print::summary(&summary, &args.data, &run.settings, &dataset))?;
+        emit(&print::summary(&summary, name, &run.settings, names))
     }
-    Ok(if run.interrupted() { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+}
+
+/// armix-runs/karate-20260131-120000, made unique by a number if need be.
+fn default_folder(data: &str) -> PathBuf {
+    let stem =
+        Path::new(data).file_stem().map_or(data.into(), |s| s.to_string_lossy().into_owned());
+    let plain: String = (stem.chars())
+        .map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' })
+        .collect();
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let time = utc(now.map_or(0, |d| d.as_secs()));
+    let name = format!("{plain}-{time}");
+    // Made here, so that two runs that begin in the same second do not share a folder.
+    let folder = |suffix: String| Path::new("armix-runs").join(format!("{name}{suffix}"));
+    let candidates = std::iter::once(String::new()).chain((2..100).map(|k| format!("-{k}")));
+    let _ = std::fs::create_dir_all("armix-runs");
+    (candidates.map(folder))
+        .find(|folder| std::fs::create_dir(folder).is_ok())
+        .unwrap_or_else(|| folder(format!("-{}", std::process::id())))
+}
+
+/// Seconds since 1970 as YYYYMMDD-HHMMSS.
+fn utc(seconds: u64) -> String {
+    let (days, rest) = (seconds / 86400, seconds % 86400);
+    // Count in years that begin in March, so that leap days come last.
+    let days = days + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = era * 400 + year + u64::from(month <= 2);
+    format!("{year:04}{month:02}{day:02}-{:02}{:02}{:02}", rest / 3600, rest / 60 % 60, rest % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{parse_bytes, parse_time, utc};
+    use std::time::Duration;
+
+    #[test]
+    fn times_of_day() {
+        assert_eq!(utc(0), "19700101-000000");
+        assert_eq!(utc(951_782_399), "20000228-235959");
+        assert_eq!(utc(951_782_400), "20000229-000000");
+        assert_eq!(utc(1_798_761_599), "20261231-235959");
+    }
+
+    #[test]
+    fn sizes_and_times() {
+        assert_eq!(parse_bytes("2G"), Ok(2 << 30));
+        assert_eq!(parse_bytes("500 MiB"), Ok(500 << 20));
+        assert!(
+            parse_bytes("x").is_err()
+                && parse_bytes("1X").is_err()
+                && parse_bytes("99999999T").is_err()
+        );
+        assert_eq!(parse_time("30m"), Ok(Duration::from_secs(1800)));
+        assert_eq!(parse_time("1.5h"), Ok(Duration::from_secs(5400)));
+        assert!(
+            parse_time("-1s").is_err() && parse_time("soon").is_err() && parse_time("1y").is_err()
+        );
+    }
 }

@@ -1,12 +1,18 @@
 //! The command line of armix: arguments in, results out, no statistics.
 
+mod convert;
 mod data;
 mod exact;
+mod export;
 mod fit;
+mod inspect;
 mod output;
 mod print;
 mod progress;
+mod resume;
+mod show;
 mod verify;
+mod watch;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -24,6 +30,7 @@ Examples:
   armix fit                          cluster the built-in karate club
   armix fit friends.edges            cluster the vertices of your network
   armix fit answers.csv --json       cluster the rows of a binary table
+  armix resume armix-runs/RUN        go on after Ctrl-C, a crash or a reboot
   armix exact four-vertex            the exact posterior of a tiny problem
   armix verify                       prove on small problems that every sampler is right";
 
@@ -31,6 +38,18 @@ Examples:
 enum Command {
     /// Sample partitions of a network's vertices or a table's rows
     Fit(Box<fit::Args>),
+    /// Continue a run that was stopped, or make it longer
+    Resume(resume::Args),
+    /// Print the summary of a saved run, also while it is going on
+    Show(show::Args),
+    /// Give labels, similarities or draws of a saved run to other programs
+    Export(export::Args),
+    /// Show what is in a data file, which model would be used, and what a run would cost
+    Inspect(inspect::Args),
+    /// Write prepared data in another format
+    Convert(convert::Args),
+    /// Write generated data to a file
+    Generate(convert::GenerateArgs),
     /// Compute the exact posterior of a small problem by enumeration
     Exact(exact::Args),
     /// Prove that every move leaves the posterior of every model invariant
@@ -40,6 +59,12 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Fit(args) => fit::run(*args),
+        Command::Resume(args) => resume::run(&args),
+        Command::Show(args) => show::run(&args),
+        Command::Export(args) => export::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
+        Command::Convert(args) => convert::run(&args),
+        Command::Generate(args) => convert::generate(&args),
         Command::Exact(args) => exact::run(&args),
         Command::Verify(args) => verify::run(&args),
     };

@@ -1,6 +1,5 @@
 //! The summary of a run for people.
 
-use armix::data::Dataset;
 use armix::diagnose::Verdict;
 use armix::run::Settings;
 use armix::summary::Summary;
@@ -12,14 +11,14 @@ const MAX_BLOCKS: usize = 60;
 const MAX_NAMES: usize = 60;
 
 /// The whole summary, wrapped to the terminal.
-pub(crate) fn summary(s: &Summary, data: &str, settings: &Settings, dataset: &Dataset) -> String {
+pub(crate) fn summary(s: &Summary, data: &str, settings: &Settings, names: &[String]) -> String {
     let width = match console::Term::stdout().size_checked() {
         Some((_, columns)) => (columns as usize).clamp(40, 120),
         None => 100,
     };
     let mut out = String::new();
     // Writing to a String cannot fail.
-    let _ = write_summary(&mut out, s, data, settings, dataset, width);
+    let _ = write_summary(&mut out, s, data, settings, names, width);
     out
 }
 
@@ -28,7 +27,7 @@ fn write_summary(
     s: &Summary,
     data: &str,
     settings: &Settings,
-    dataset: &Dataset,
+    names: &[String],
     width: usize,
 ) -> std::fmt::Result {
     let head = format!(
@@ -82,14 +81,14 @@ fn write_summary(
     let blocks = s.best_blocks();
     writeln!(out, "best partition: {} blocks, log joint {best}", blocks.len())?;
     for (number, block) in blocks.iter().enumerate().take(MAX_BLOCKS) {
-        let mut names: Vec<&str> =
-            block.iter().take(MAX_NAMES).map(|&i| dataset.names[i].as_str()).collect();
-        let spaced = names.iter().any(|n| n.contains(' '));
+        let mut members: Vec<&str> =
+            block.iter().take(MAX_NAMES).map(|&i| names[i].as_str()).collect();
+        let spaced = members.iter().any(|n| n.contains(' '));
         let more = format!("and {} more", block.len().saturating_sub(MAX_NAMES));
         if block.len() > MAX_NAMES {
-            names.push(&more);
+            members.push(&more);
         }
-        let list = names.join(if spaced { ", " } else { " " });
+        let list = members.join(if spaced { ", " } else { " " });
         wrap(out, &format!("{:>4} ({})  ", number + 1, block.len()), &list, width)?;
     }
     if blocks.len() > MAX_BLOCKS {

@@ -1,13 +1,9 @@
 //! Progress on standard error: a bar for each ensemble on a terminal, now and then a line elsewhere.
 
 use crate::output::say;
-use armix::ensemble::{Observer, Status, View};
-use armix::error::{Error, Result};
+use armix::ensemble::{Status, View};
 use armix::run::Settings;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use std::ops::ControlFlow;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Bars are redrawn this often.
@@ -21,7 +17,7 @@ enum Show {
     Lines,
 }
 
-/// Watches a run for the user, and for Ctrl-C.
+/// Shows how far a run is.
 pub(crate) struct Progress {
     show: Show,
     iterations: usize,
@@ -29,35 +25,23 @@ pub(crate) struct Progress {
     ensembles: usize,
     sampling_since: Option<Instant>,
     shown: Instant,
-    stop: Arc<AtomicBool>,
 }
 
 impl Progress {
-    pub(crate) fn new(settings: &Settings, quiet: bool) -> Result<Self> {
+    pub(crate) fn new(settings: &Settings, quiet: bool) -> Self {
         let show = match (quiet, console::Term::stderr().is_term()) {
             (true, _) => Show::Nothing,
             (false, true) => Show::Bars(bars(settings)),
             (false, false) => Show::Lines,
         };
-        let stop = Arc::new(AtomicBool::new(false));
-        let asked = Arc::clone(&stop);
-        ctrlc::set_handler(move || {
-            if asked.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
-            }
-            say("
-armix: stopping after this iteration; press Ctrl-C again to stop at once, without a summary");
-        })
-        .map_err(|error| Error::new(format!("cannot listen for Ctrl-C: {error}")))?;
-        Ok(Progress {
+        Progress {
             show,
             iterations: settings.iterations,
             warmup: settings.warmup,
             ensembles: settings.ensembles,
             sampling_since: None,
             shown: Instant::now(),
-            stop,
-        })
+        }
     }
 
     pub(crate) fn finish(&mut self) {
@@ -104,8 +88,9 @@ fn describe(status: Status) -> String {
     format!("log joint {:.1}, {:.1} blocks{accept}", status.log_joint, status.blocks)
 }
 
-impl Observer for Progress {
-    fn after_round(&mut self, view: &dyn View) -> Result<ControlFlow<()>> {
+impl Progress {
+    /// Shows where the run is.
+    pub(crate) fn show(&mut self, view: &dyn View) {
         let done = view.t().saturating_sub(self.warmup);
         if view.t() >= self.warmup && self.sampling_since.is_none() {
             self.sampling_since = Some(Instant::now());
@@ -134,7 +119,5 @@ impl Observer for Progress {
                 }
             }
         }
-        let stop = self.stop.load(Ordering::Relaxed);
-        Ok(if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 }

@@ -171,6 +171,7 @@ fn closed_pipe() -> Stdio {
 /// armix as a child process that can be watched while it runs.
 fn child(line: &str) -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("armix"));
+    command.current_dir(env!("CARGO_TARGET_TMPDIR"));
     command.args(line.split_whitespace()).stdin(Stdio::null());
     command
 }

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::rng::{Purpose, Rng};
 
 /// The names of the built-in data, with what they are.
-pub const LIST: [(&str, &str); 6] = [
+pub const LIST: [(&str, &str); 7] = [
     ("karate", "34 members of a karate club, 78 friendships (Zachary 1977)"),
     ("southern-women", "18 women, 14 events they attended or not (Davis et al. 1941)"),
     ("four-vertex", "the paper's smallest graph: 0-1, 0-2, 0-3, 2-3"),
@@ -16,6 +16,10 @@ pub const LIST: [(&str, &str); 6] = [
     (
         "planted:K,size,p_in,p_out",
         "K blocks of this size, links within and between with these probabilities",
+    ),
+    (
+        "mixture:K,size,columns,noise",
+        "K blocks of rows, each with random zeros and ones, of which a share is flipped",
     ),
     ("grid:WxH", "a grid of W × H vertices whose opposite borders touch"),
 ];
@@ -40,6 +44,9 @@ pub fn load(name: &str, data_seed: u64) -> Option<Result<Dataset>> {
             _ => return None,
         },
         Some(("planted", parameters)) => planted(parameters, data_seed).and_then(network),
+        Some(("mixture", parameters)) => {
+            mixture(parameters, data_seed).map(|table| Dataset::new(Data::Table(table)))
+        }
         Some(("grid", parameters)) => grid(parameters).and_then(network),
         Some(_) => return None,
     })
@@ -85,6 +92,7 @@ pub fn southern_women() -> Dataset {
     }
     let table = BinaryTable::new(18, 14, cells).expect("valid");
     let mut data = Dataset::new(Data::Table(table));
+    data.columns = (1..=14).map(|event| format!("E{event}")).collect();
     data.names = EVENTS.iter().map(|(name, _)| (*name).into()).collect();
     data
 }
@@ -160,6 +168,32 @@ fn planted(parameters: &str, data_seed: u64) -> Result<Graph> {
         }
     }
     Graph::new(n as usize, &edges)
+}
+
+fn mixture(parameters: &str, data_seed: u64) -> Result<BinaryTable> {
+    let wrong = |why: &str| {
+        Error::new(format!(
+            "mixture:{parameters}: {why}; write mixture:K,size,columns,noise, for example mixture:4,50,20,0.1"
+        ))
+    };
+    let parts: Vec<&str> = parameters.split(',').map(str::trim).collect();
+    let &[blocks, size, columns, noise] = parts.as_slice() else {
+        return Err(wrong("four numbers are needed"));
+    };
+    let count = |text: &str| text.parse::<usize>().ok().filter(|&c| c > 0);
+    let (Some(blocks), Some(size), Some(d)) = (count(blocks), count(size), count(columns)) else {
+        return Err(wrong("K, size and columns are whole numbers above 0"));
+    };
+    let noise = noise.parse::<f64>().ok().filter(|p| (0.0..=1.0).contains(p));
+    let noise = noise.ok_or_else(|| wrong("the noise lies between 0 and 1"))?;
+    let n = blocks.checked_mul(size).filter(|n| n.checked_mul(d).is_some_and(|c| c <= 1 << 28));
+    let n = n.ok_or_else(|| wrong("that is more than 2^28 cells"))?;
+    let mut rng = Rng::from_seed(Purpose::Data, data_seed);
+    let pattern: Vec<u8> = (0..blocks * d).map(|_| rng.below(2) as u8).collect();
+    let cells = (0..n * d)
+        .map(|at| pattern[at / d / size * d + at % d] ^ u8::from(rng.uniform() < noise))
+        .collect();
+    BinaryTable::new(n, d, cells)
 }
 
 fn grid(parameters: &str) -> Result<Graph> {

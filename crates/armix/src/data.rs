@@ -26,25 +26,26 @@ impl Graph {
     /// The network of n vertices with these edges, in either direction and any order. Self-loops
     /// are dropped and repeated edges count once.
     pub fn new(n: usize, edges: &[(u32, u32)]) -> Result<Self> {
+        Graph::from_edges(n, edges.to_vec())
+    }
+
+    /// [`Graph::new`], in the memory of the edges.
+    pub fn from_edges(n: usize, mut edges: Vec<(u32, u32)>) -> Result<Self> {
         check_n(n, "vertices")?;
-        let mut ends = Vec::with_capacity(edges.len());
-        let mut loops_dropped = 0;
-        for &(u, v) in edges {
-            if u as usize >= n || v as usize >= n {
-                return Err(Error::new(format!(
-                    "edge {u} – {v} does not fit {n} vertices, which are numbered 0 to {}",
-                    n - 1
-                )));
-            }
-            if u == v {
-                loops_dropped += 1;
-            } else {
-                ends.push((u.min(v), u.max(v)));
-            }
+        if let Some((u, v)) = edges.iter().find(|(u, v)| (*u).max(*v) as usize >= n) {
+            return Err(Error::new(format!(
+                "edge {u} – {v} does not fit {n} vertices, which are numbered 0 to {}",
+                n - 1
+            )));
         }
-        let with_duplicates = ends.len();
-        ends.sort_unstable();
-        ends.dedup();
+        let all = edges.len();
+        edges.retain(|(u, v)| u != v);
+        let loops_dropped = all - edges.len();
+        edges.iter_mut().for_each(|(u, v)| (*u, *v) = ((*u).min(*v), (*u).max(*v)));
+        edges.sort_unstable();
+        let with_duplicates = edges.len();
+        edges.dedup();
+        let ends = edges;
         let mut start = vec![0usize; n + 1];
         for &(u, v) in &ends {
             start[u as usize + 1] += 1;
@@ -88,6 +89,30 @@ impl Graph {
     /// Whether two vertices are linked.
     pub fn linked(&self, u: usize, v: usize) -> bool {
         self.neighbours(u).contains(&(v as u32))
+    }
+
+    /// The connected component of each vertex, and how many there are.
+    pub fn components(&self) -> (Vec<u32>, usize) {
+        let mut component = vec![u32::MAX; self.n()];
+        let mut count = 0;
+        let mut queue = Vec::new();
+        for start in 0..self.n() {
+            if component[start] != u32::MAX {
+                continue;
+            }
+            component[start] = count;
+            queue.push(start);
+            while let Some(v) = queue.pop() {
+                for &u in self.neighbours(v) {
+                    if component[u as usize] == u32::MAX {
+                        component[u as usize] = count;
+                        queue.push(u as usize);
+                    }
+                }
+            }
+            count += 1;
+        }
+        (component, count as usize)
     }
 
     /// The number of vertices without an edge.
@@ -189,6 +214,8 @@ pub struct Dataset {
     pub data: Data,
     /// The items' names: as in the file, or their numbers.
     pub names: Vec<String>,
+    /// The names of a table's columns, if it has any.
+    pub columns: Vec<String>,
     /// What was done to the data while they were read, each a sentence.
     pub notes: Vec<String>,
 }
@@ -196,6 +223,11 @@ pub struct Dataset {
 impl Dataset {
     /// Data whose items are named by their numbers.
     pub fn new(data: Data) -> Self {
-        Dataset { names: (0..data.n()).map(|i| i.to_string()).collect(), notes: Vec::new(), data }
+        Dataset {
+            names: (0..data.n()).map(|i| i.to_string()).collect(),
+            columns: Vec::new(),
+            notes: Vec::new(),
+            data,
+        }
     }
 }

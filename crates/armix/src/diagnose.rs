@@ -148,8 +148,7 @@ pub fn verdict(run: &Run) -> (Verdict, Vec<String>) {
     for (name, quantity) in quantities {
         if let Some(rhat) = rhat_between_ensembles(run, quantity).mean {
             worst = worst.max(rhat);
-            // Written so that what is not a number fails.
-            if !(rhat <= RHAT_LIMIT) {
+            if rhat > RHAT_LIMIT || rhat.is_nan() {
                 reasons.push(format!(
                     "R̂ of the {name} between ensembles is {rhat:.2}, above {RHAT_LIMIT}"
                 ));

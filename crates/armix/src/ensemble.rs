@@ -72,6 +72,11 @@ pub trait View {
 
 /// Told after every round, on the thread that called [`sample`].
 pub trait Observer {
+    /// A new run begins: the chains are in state 0.
+    fn begin(&mut self, _view: &dyn View) -> Result<()> {
+        Ok(())
+    }
+
     /// A round is complete. May ask to stop: the run then ends with what is there.
     fn after_round(&mut self, view: &dyn View) -> Result<ControlFlow<()>>;
 }
@@ -119,7 +124,11 @@ pub fn run<M: Model>(
         .build()
         .map_err(|e| Error::new(format!("cannot start {} threads: {e}", settings.threads)))?;
     let mut sampler = match from {
-        None => Sampler::new(target, settings, exchange)?,
+        None => {
+            let sampler = Sampler::new(target, settings, exchange)?;
+            observer.begin(&sampler)?;
+            sampler
+        }
         Some(from) => Sampler::resume(target, settings, from)?,
     };
     while sampler.t < settings.warmup + settings.iterations {
@@ -130,7 +139,7 @@ pub fn run<M: Model>(
         }
     }
     Ok(Run {
-        model: M::NAME,
+        model: M::NAME.to_string(),
         n: target.model.n(),
         settings: settings.clone(),
         iterations: sampler.t.saturating_sub(settings.warmup),

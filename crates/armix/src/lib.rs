@@ -43,6 +43,7 @@ pub mod run;
 mod runner;
 pub mod special;
 pub mod state;
+pub mod store;
 pub mod summary;
 pub mod sweep;
 pub mod verify;

@@ -220,7 +220,7 @@ pub struct Trace {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
     /// The model's name.
-    pub model: &'static str,
+    pub model: String,
     /// The number of items.
     pub n: usize,
     /// What was asked for.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     /// The model's name.
-    pub model: &'static str,
+    pub model: String,
     /// The number of items.
     pub n: usize,
     /// The seed.
@@ -102,7 +102,7 @@ impl Summary {
         let (mean, sd) = mean_sd(&log_joint);
         let (best, best_partition) = run.best().cloned().unwrap_or((f64::NEG_INFINITY, Vec::new()));
         Summary {
-            model: run.model,
+            model: run.model.clone(),
             n: run.n,
             seed: run.settings.seed,
             ensembles: run.settings.ensembles,

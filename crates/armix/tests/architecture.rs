@@ -36,6 +36,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("ensemble", &["checkpoint", "error", "history", "model", "run", "runner", "state"]),
+    ("store", &["checkpoint", "ensemble", "error", "history", "run"]),
     ("diagnose", &["run"]),
     ("summary", &["diagnose", "run"]),
     ("exact", &["error", "model", "partition", "state"]),

@@ -18,7 +18,7 @@ fn shared(file: &str) -> Option<PathBuf> {
 }
 
 fn network(file: &str) -> Option<Graph> {
-    match io::read(&shared(file)?, None).unwrap().data {
+    match io::read(&shared(file)?, &io::Options::default()).unwrap().data {
         Data::Network(graph) => Some(graph),
         other => panic!("{other:?}"),
     }
@@ -49,7 +49,7 @@ fn built_in_data_equal_the_published() {
         assert_eq!(graph, builtin::karate());
     }
     if let Some(path) = shared("data/tables/southern_women.csv") {
-        assert_eq!(io::read(&path, None).unwrap(), builtin::southern_women());
+        assert_eq!(io::read(&path, &io::Options::default()).unwrap(), builtin::southern_women());
     }
 }
 

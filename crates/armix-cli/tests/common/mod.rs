@@ -20,6 +20,8 @@ pub(crate) const STAY: &str =
 /// armix with the arguments of a line, which are separated by blanks.
 pub(crate) fn armix(line: &str) -> Command {
     let mut command = cargo_bin_cmd!("armix");
+    // Runs are saved where they are made: not in the source tree.
+    command.current_dir(env!("CARGO_TARGET_TMPDIR"));
     command.args(line.split_whitespace());
     command
 }

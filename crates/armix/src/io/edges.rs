@@ -1,130 +1,366 @@
-//! Edge lists: two vertex numbers a line, separated by blanks, tabs or a comma; lines that begin with
-//! `#` or `%` are comments, one of which may say `# nodes N`.
+//! Edge lists: two vertices a line, and a weight if every line has one.
+//!
+//! Fields are separated by blanks, tabs, commas or semicolons; names with such characters stand in
+//! quotation marks. Lines that begin with `#` or `%` are comments. Two of them are understood:
+//! `# nodes N` says how many vertices there are, and `# isolated NAME` names one without edges.
 
-use super::is_comment;
-use crate::data::{Data, Dataset, Graph};
+use super::fields::{all_differ, check_vertices, count, unwritable, weight};
+use super::ids::{Field, Names, id, is_number, is_title, plain_id, quote, rank, split, utf8};
+use super::raw::RawNetwork;
 use crate::error::{Error, Result};
+use std::io::{self, BufRead, Read, Write};
 
-/// More vertices than this are taken for a mistake in the header.
-const MAX_NODES: u64 = 1 << 28;
+/// A longer line is no edge.
+const MAX_LINE: u64 = 1 << 20;
 
-pub(super) fn parse(text: &str) -> Result<Dataset> {
-    let mut nodes: Option<u64> = None;
-    let mut edges: Vec<(u64, u64, usize)> = Vec::new();
-    for (at, line) in text.lines().enumerate() {
-        let number = at + 1;
-        if is_comment(line) {
-            if let Some(promised) = header(line) {
-                nodes = Some(promised.map_err(|e| e.at_line(number))?);
+/// Reads an edge list line by line. Vertices that are all numbers come in ascending order, names in
+/// the order in which they occur.
+pub(super) fn parse(input: &mut dyn BufRead) -> Result<RawNetwork> {
+    let mut list = List::default();
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let error = match Read::take(&mut *input, MAX_LINE).read_until(b'\n', &mut line) {
+            Ok(0) => break,
+            Ok(_) if line.len() as u64 == MAX_LINE => {
+                Err(Error::new("this line is too long for an edge: is this an edge list?"))
             }
-            continue;
-        }
-        let mut fields =
-            line.split(|c: char| c.is_whitespace() || c == ',').filter(|f| !f.is_empty());
-        let (Some(u), Some(v), None) = (fields.next(), fields.next(), fields.next()) else {
-            let count = line
-                .split(|c: char| c.is_whitespace() || c == ',')
-                .filter(|f| !f.is_empty())
-                .count();
-            return Err(Error::new(format!(
-                "this line has {count} column{}; an edge list has two, the numbers of the linked vertices (weights are not read: remove the third column)",
-                if count == 1 { "" } else { "s" }
-            ))
-            .at_line(number));
+            Ok(_) => {
+                let bom = if number == 1 { line.strip_prefix(b"\xef\xbb\xbf") } else { None };
+                list.line(bom.unwrap_or(&line), number)
+            }
+            Err(error) => Err(Error::new(format!("cannot be read: {error}"))),
         };
-        edges.push((
-            vertex(u).map_err(|e| e.at_line(number))?,
-            vertex(v).map_err(|e| e.at_line(number))?,
-            number,
-        ));
+        error.map_err(|error| error.at_line(number))?;
     }
-    if edges.is_empty() {
-        return Err(Error::new(
-            "there are no edges in this file: nothing tells the vertices apart",
-        ));
-    }
-    let (n, names, ends) = match nodes {
-        Some(n) => number_by_header(n, &edges)?,
-        None => number_by_appearance(&edges)?,
-    };
-    let graph = Graph::new(n, &ends)?;
-    if graph.edges() == 0 {
-        return Err(Error::new(
-            "this network has self-loops only, which are dropped: no edges are left",
-        ));
-    }
-    let mut data = Dataset::new(Data::Network(graph));
-    if let Data::Network(graph) = &data.data {
-        if graph.loops_dropped > 0 {
-            data.notes.push(format!("{} self-loops were dropped", graph.loops_dropped));
-        }
-        if graph.duplicates_dropped > 0 {
-            data.notes
-                .push(format!("{} repeated edges were counted once", graph.duplicates_dropped));
-        }
-        if graph.isolated() > 0 {
-            data.notes.push(format!("{} vertices have no edge", graph.isolated()));
-        }
-    }
-    data.names = names;
-    Ok(data)
+    list.finish()
 }
 
-/// `# nodes 34 edges 78`, also `# Nodes: 34`.
-fn header(line: &str) -> Option<Result<u64>> {
-    let mut words =
-        line.split(|c: char| c.is_whitespace() || "#%:=,".contains(c)).filter(|w| !w.is_empty());
-    if !words.next()?.eq_ignore_ascii_case("nodes") {
-        return None;
+/// What has been read. Until a name occurs, edges and isolated vertices are kept by their ids.
+#[derive(Default)]
+struct List {
+    edges: Vec<(u32, u32)>,
+    weights: Vec<f64>,
+    isolated: Vec<u32>,
+    names: Option<Names>,
+    /// Two, or three with weights.
+    columns: Option<usize>,
+    /// Words on the first line: the next line tells whether they are titles of columns or an edge.
+    first: Option<(Vec<u8>, usize)>,
+    /// What the header says, and its line.
+    nodes: Option<(u64, usize)>,
+    has_zero: bool,
+    /// With the line on which it first occurs.
+    largest: (u32, usize),
+}
+
+impl List {
+    fn line(&mut self, text: &[u8], number: usize) -> Result<()> {
+        let text = text.trim_ascii();
+        match text.first() {
+            None => return Ok(()),
+            Some(b'#' | b'%') => return self.comment(text, number),
+            Some(_) => {}
+        }
+        let (fields, columns) = split(text)?;
+        if !(2..=3).contains(&columns) {
+            return Err(Error::new(format!(
+                "this line has {columns} column{}; an edge list has two, the linked vertices, or three, with a weight (names with blanks stand in quotation marks)",
+                if columns == 1 { "" } else { "s" }
+            )));
+        }
+        let fields = &fields[..columns];
+        let Some(expected) = self.columns else {
+            self.columns = Some(columns);
+            if fields.iter().all(|field| !field.quoted && !is_number(field.text)) {
+                self.first = Some((text.to_vec(), number));
+                return Ok(());
+            }
+            return self.edge(fields, number);
+        };
+        if expected != columns {
+            return Err(Error::new(format!(
+                "this line has {columns} columns, the lines before it {expected}: either every edge has a weight or none"
+            )));
+        }
+        if self.first.is_some() {
+            let ids =
+                fields[..2].iter().all(|f| !f.quoted && f.text.iter().all(u8::is_ascii_digit));
+            self.first_line(ids || columns == 3)?;
+        }
+        self.edge(fields, number)
     }
-    let word = words.next()?;
-    Some(match word.parse::<u64>() {
-        Ok(n) if n <= MAX_NODES => Ok(n),
-        Ok(n) => Err(Error::new(format!(
-            "the header promises {n} vertices; at most {MAX_NODES} can be read"
-        ))),
-        Err(_) if word.parse::<f64>().is_ok() => Err(Error::new(format!(
-            "{word} is no possible number of vertices; write for example # nodes 34"
-        ))),
-        Err(_) => return None, // prose that happens to begin with this word
-    })
-}
 
-fn vertex(field: &str) -> Result<u64> {
-    field.parse().map_err(|_| {
-        Error::new(match field.parse::<f64>() {
-            Ok(x) if x < 0.0 => format!("{field} is negative; vertices are numbered from 0 (or from 1)"),
-            Ok(_) => format!("{field} is not a whole number; vertices are numbered 0, 1, 2, …"),
-            Err(_) => format!("'{field}' is not a number; vertices are numbered 0, 1, 2, … (for a table, give --model bernoulli)"),
-        })
-    })
-}
+    /// Takes the words of the first line for an edge, unless they are titles.
+    fn first_line(&mut self, titles: bool) -> Result<()> {
+        let Some((text, number)) = self.first.take() else { return Ok(()) };
+        let (fields, columns) = split(&text)?;
+        if titles || fields[..2].iter().all(|field| is_title(field.text)) {
+            return Ok(());
+        }
+        self.edge(&fields[..columns], number).map_err(|error| error.at_line(number))
+    }
 
-type Numbered = (usize, Vec<String>, Vec<(u32, u32)>);
+    fn edge(&mut self, fields: &[Field], number: usize) -> Result<()> {
+        let ends = match (&self.names, plain_id(fields[0])?, plain_id(fields[1])?) {
+            (None, Some(u), Some(v)) => (self.note(u, number), self.note(v, number)),
+            _ => (self.name(fields[0])?, self.name(fields[1])?),
+        };
+        if let Some(field) = fields.get(2) {
+            self.weights.push(weight(utf8(field.text)?)?);
+        }
+        self.edges.push(ends);
+        Ok(())
+    }
 
-/// With a header, vertices without edges exist; they are numbered from 0, or from 1 if N occurs.
-fn number_by_header(n: u64, edges: &[(u64, u64, usize)]) -> Result<Numbered> {
-    let smallest = edges.iter().map(|e| e.0.min(e.1)).min().unwrap_or(0);
-    let largest = edges.iter().map(|e| e.0.max(e.1)).max().unwrap_or(0);
-    let first = u64::from(smallest >= 1 && largest == n);
-    if let Some(&(u, v, line)) = edges.iter().find(|e| e.0.max(e.1) >= n + first) {
-        return Err(Error::new(format!(
-            "vertex {} does not exist: the header says nodes {n}, so they are numbered 0 to {}; correct the header or the edge",
-            u.max(v),
+    fn note(&mut self, id: u32, number: usize) -> u32 {
+        self.has_zero |= id == 0;
+        if id > self.largest.0 || self.largest.1 == 0 {
+            self.largest = (id, number);
+        }
+        id
+    }
+
+    /// The number of a name. With the first name, all ids become names, as they occurred.
+    fn name(&mut self, field: Field) -> Result<u32> {
+        if self.names.is_none() {
+            let mut names = Names::default();
+            for (u, v) in &mut self.edges {
+                *u = names.number(&u.to_string())?;
+                *v = names.number(&v.to_string())?;
+            }
+            for id in std::mem::take(&mut self.isolated) {
+                names.number(&id.to_string())?;
+            }
+            self.names = Some(names);
+        }
+        let names = self.names.get_or_insert_default();
+        let text = utf8(field.text)?;
+        if field.quoted && text.contains('"') {
+            names.number(&text.replace("\"\"", "\""))
+        } else {
+            names.number(text)
+        }
+    }
+
+    fn comment(&mut self, text: &[u8], number: usize) -> Result<()> {
+        let Ok(text) = std::str::from_utf8(text) else { return Ok(()) };
+        let is_gap = |c: char| c.is_ascii_whitespace() || ":=,#%".contains(c);
+        let text = text.trim_start_matches(is_gap);
+        let mut words = text.split(is_gap).filter(|word| !word.is_empty());
+        let key = words.next().unwrap_or("");
+        let value = words.next().filter(|word| word.parse::<f64>().is_ok());
+        if key.eq_ignore_ascii_case("isolated") {
+            // More than one word is prose.
+            if let Ok((fields, 1)) = split(&text.as_bytes()[key.len()..]) {
+                match (&self.names, plain_id(fields[0])?) {
+                    (None, Some(id)) => {
+                        self.note(id, number);
+                        self.isolated.push(id);
+                    }
+                    _ => drop(self.name(fields[0])?),
+                }
+            }
+        } else if let Some(value) = value {
+            if key.eq_ignore_ascii_case("nodes") {
+                self.nodes = Some((count(value, "vertices")?, number));
+            } else if key.eq_ignore_ascii_case("rows") {
+                return Err(Error::new(
+                    "this is a bipartite edge list, whose rows and columns are numbered apart: bipartite files are not read yet",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<RawNetwork> {
+        self.first_line(false)?;
+        let names = match (self.names.take(), self.nodes) {
+            (None, None) => rank(&mut self.edges, &self.isolated)?,
+            (None, Some((n, line))) => self.number(n, line)?,
+            (Some(names), Some((n, line))) if n != names.len() as u64 => {
+                return Err(Error::new(format!(
+                    "the header says nodes {n}, but there are {} names: correct or remove the header (a line '# isolated NAME' names a vertex without edges)",
+                    names.len()
+                ))
+                .at_line(line));
+            }
+            (Some(names), _) => names.into_vec(),
+        };
+        let weights = (!self.weights.is_empty()).then_some(self.weights);
+        Ok(RawNetwork { names, edges: self.edges, weights, directed: false })
+    }
+
+    /// With a header, vertices without edges exist; they are numbered from 0, or from 1 if N occurs
+    /// and 0 does not. A header that counts the ids that occur, whatever they are, is right as well.
+    fn number(&mut self, n: u64, line: usize) -> Result<Vec<String>> {
+        let (largest, at) = self.largest;
+        let first = u32::from(!self.has_zero && u64::from(largest) == n);
+        if at == 0 || u64::from(largest) < n + u64::from(first) {
+            check_vertices(n, self.edges.len()).map_err(|error| error.at_line(line))?;
+            self.edges.iter_mut().for_each(|e| *e = (e.0 - first, e.1 - first));
+            return RawNetwork::numbered(u64::from(first), n);
+        }
+        let names = rank(&mut self.edges, &self.isolated)?;
+        if names.len() as u64 == n {
+            return Ok(names);
+        }
+        Err(Error::new(format!(
+            "vertex {largest} does not exist: the header says nodes {n}, so they are numbered 0 to {}; correct the header or the edge",
             n.saturating_sub(1)
         ))
-        .at_line(line));
+        .at_line(at))
     }
-    let ends = edges.iter().map(|e| ((e.0 - first) as u32, (e.1 - first) as u32)).collect();
-    Ok((n as usize, (first..n + first).map(|v| v.to_string()).collect(), ends))
 }
 
-/// Without a header the vertices are those that occur, in ascending order.
-fn number_by_appearance(edges: &[(u64, u64, usize)]) -> Result<Numbered> {
-    let mut ids: Vec<u64> = edges.iter().flat_map(|e| [e.0, e.1]).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    let rank = |id: u64| ids.partition_point(|&known| known < id) as u32;
-    let ends = edges.iter().map(|e| (rank(e.0), rank(e.1))).collect();
-    Ok((ids.len(), ids.iter().map(u64::to_string).collect(), ends))
+/// Writes an edge list. Directions are lost, and of vertices that have names and not numbers the
+/// order.
+pub(super) fn write(network: &RawNetwork, out: &mut dyn Write) -> io::Result<()> {
+    let (n, names) = (network.n(), &network.names);
+    let ids: Vec<Option<u32>> = names.iter().map(|name| id(name.as_bytes())).collect();
+    let counted = (0..).zip(&ids).all(|(v, &id)| id == Some(v));
+    let ascending = ids.iter().all(Option::is_some) && ids.is_sorted_by(|a, b| a < b);
+    if counted {
+        writeln!(out, "# nodes {n} edges {}", network.edges.len())?;
+    }
+    if !ascending && !all_differ(names) {
+        return Err(unwritable("two vertices have the same name"));
+    }
+    let name = |v: u32| {
+        let name = &names[v as usize];
+        if ascending { Ok(name.into()) } else { quote(name) }
+    };
+    let mut linked = vec![false; n];
+    for (e, &(u, v)) in network.edges.iter().enumerate() {
+        (linked[u as usize], linked[v as usize]) = (true, true);
+        write!(out, "{}\t{}", name(u)?, name(v)?)?;
+        match &network.weights {
+            Some(weights) => writeln!(out, "\t{}", weights[e])?,
+            None => writeln!(out)?,
+        }
+    }
+    for v in (0..n as u32).filter(|&v| !counted && !linked[v as usize]) {
+        writeln!(out, "# isolated {}", name(v)?)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::nasty::{self, refused, written};
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(text: &str) -> Result<RawNetwork> {
+        parse(&mut text.as_bytes())
+    }
+
+    #[track_caller]
+    fn expect(text: &str, names: &[&str], edges: &[(u32, u32)], weights: Option<&[f64]>) {
+        let network = read(text).unwrap();
+        assert_eq!(network.names, names, "{text}");
+        assert_eq!(network.edges, edges, "{text}");
+        assert_eq!(network.weights.as_deref(), weights, "{text}");
+    }
+
+    #[test]
+    fn numbers_and_names() {
+        expect("\u{feff}# hi\r\n5 3\r\n\r\n3,9\r\n\n", &["3", "5", "9"], &[(1, 0), (0, 2)], None);
+        expect("1\t2\t0.5\n2;1;-3e2", &["1", "2"], &[(0, 1), (1, 0)], Some(&[0.5, -300.0]));
+        expect("7 7\n7 bob\n01 7", &["7", "bob", "01"], &[(0, 0), (0, 1), (2, 0)], None);
+        expect("8 bob\n", &["8", "bob"], &[(0, 1)], None);
+        expect(
+            "\"a b\" \"\"\"\"\n\"\" 4294967296",
+            &["a b", "\"", "", "4294967296"],
+            &[(0, 1), (2, 3)],
+            None,
+        );
+        expect("0 4294967295\n", &["0", "4294967295"], &[(0, 1)], None);
+        expect("", &[], &[], None);
+    }
+
+    #[test]
+    fn comments_that_are_understood() {
+        expect("% Nodes: 3\n0 1\n", &["0", "1", "2"], &[(0, 1)], None);
+        expect("3 1\n#nodes=3 edges 1", &["1", "2", "3"], &[(2, 0)], None);
+        expect("# Nodes: 2 Edges: 1\n100\t7", &["7", "100"], &[(1, 0)], None);
+        expect(
+            "# nodes of the network\n# isolated nodes are left out\n0 1",
+            &["0", "1"],
+            &[(0, 1)],
+            None,
+        );
+        expect("# isolated 5\n9 2\n# isolated \"a b\"", &["9", "2", "5", "a b"], &[(0, 1)], None);
+        expect("# isolated 5\n9 2\n", &["2", "5", "9"], &[(2, 0)], None);
+        expect("# nodes 4", &["0", "1", "2", "3"], &[], None);
+    }
+
+    #[test]
+    fn titles() {
+        expect("source target\n1 2", &["1", "2"], &[(0, 1)], None);
+        expect("u,v,w\na,b,3", &["a", "b"], &[(0, 1)], Some(&[3.0]));
+        expect("Source;Target\nann;bob", &["ann", "bob"], &[(0, 1)], None);
+        expect("ann bob\nbob eve", &["ann", "bob", "eve"], &[(0, 1), (1, 2)], None);
+        expect("ann bob", &["ann", "bob"], &[(0, 1)], None);
+        expect("from to\n", &[], &[], None);
+    }
+
+    #[test]
+    fn refusals() {
+        refused(read("1 2\n-1 2"), 2, "negative");
+        refused(read("1 2\n\n3"), 3, "1 column;");
+        refused(read("1 2 3 4"), 1, "4 columns");
+        refused(read(",,"), 1, "0 columns");
+        refused(read("1 2 3\n1 2"), 2, "either every edge");
+        refused(read("1 2 x"), 1, "not a number");
+        refused(read("a b c"), 1, "not a number");
+        refused(read("1 2 nan"), 1, "finite");
+        refused(read("# nodes 2\n0 1\n0 2\n"), 3, "vertex 2 does not exist");
+        refused(read("# nodes 0\n0 0"), 2, "vertex 0");
+        refused(read("# nodes 1000000000000"), 1, "promises");
+        refused(read("\n# nodes 99999999999999999999999"), 2, "promises");
+        refused(read("# nodes 200000000\n1 2"), 1, "only 1 edges");
+        refused(read("# nodes 3\na b"), 1, "2 names");
+        refused(read("# rows 18 cols 14 edges 89\n0 0"), 1, "bipartite");
+        refused(read("1 2\n\"a b"), 2, "does not end");
+        refused(read("\"a\"b c"), 1, "does not end");
+        refused(parse(&mut &b"1 2\n\xff 1"[..]), 2, "UTF-8");
+        refused(read(&"1".repeat(1 << 21)), 1, "too long");
+    }
+
+    proptest! {
+        #![proptest_config(nasty::config())]
+
+        /// By names: the order of named vertices is lost.
+        #[test]
+        fn round_trip(network in nasty::network()) {
+            let text = written(&network, write);
+            let read = read(&text).unwrap();
+            let named = |network: &RawNetwork| -> Vec<(String, String)> {
+                let name = |v: u32| network.names[v as usize].clone();
+                network.edges.iter().map(|&(u, v)| (name(u), name(v))).collect()
+            };
+            prop_assert_eq!(named(&read), named(&network), "{}", text);
+            prop_assert_eq!(&read.weights, &network.weights);
+            let sorted = |network: &RawNetwork| {
+                let mut names = network.names.clone();
+                names.sort();
+                names
+            };
+            prop_assert_eq!(sorted(&read), sorted(&network), "{}", text);
+            if text.starts_with("# nodes") {
+                prop_assert_eq!(&read.names, &network.names);
+            }
+        }
+
+        #[test]
+        fn anything(text in nasty::soup(&["# nodes", "# isolated", "%", "a", "\"b c\"", "\"", "source target"])) {
+            let _ = read(&text);
+        }
+
+        #[test]
+        fn damaged(network in nasty::network(), damage in nasty::damage()) {
+            let _ = parse(&mut &nasty::damaged(&written(&network, write), &damage)[..]);
+        }
+    }
 }

@@ -33,13 +33,10 @@ pub fn parse_labels(text: &str, names: &[String]) -> Result<Vec<u32>> {
         at.map(|at| (line[..at].to_string(), at + 1))
     };
     // A tab always parts item and label, so that either every line has one or none.
-    if lines.iter().any(|(_, line)| line.contains('\t')) {
-        if let Some((at, _)) = lines.iter().find(|(_, line)| !line.contains('\t')) {
-            return Err(Error::new(
-                "this line has no tab, others have: write an item, a tab and its label on every line, or labels only",
-            )
-            .at_line(*at));
-        }
+    let tabs = lines.iter().any(|(_, line)| line.contains('\t'));
+    if let Some((at, _)) = lines.iter().find(|(_, line)| tabs && !line.contains('\t')) {
+        let message = "this line has no tab, others have: write an item, a tab and its label on every line, or labels only";
+        return Err(Error::new(message).at_line(*at));
     }
     if lines.is_empty() || !lines.iter().all(|(_, line)| split(line).is_some()) {
         if lines.len() != names.len() {

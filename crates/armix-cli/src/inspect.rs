@@ -1,0 +1,231 @@
+//! `armix inspect`: what is in the data, and what a run would cost.
+
+use crate::data::{self, DataArgs, Job};
+use crate::output::{emit, emit_json};
+use armix::data::{Data, Graph};
+use armix::ensemble::{self, Observer, View};
+use armix::error::Result;
+use armix::io::raw::Raw;
+use armix::io::{self, ColumnInfo};
+use armix::model::Model;
+use armix::run::Settings;
+use armix::state::Target;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  armix inspect friends.net
+  armix inspect survey.csv --json")]
+pub(crate) struct Args {
+    /// Built-in data or a file
+    data: String,
+
+    #[command(flatten)]
+    options: DataArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    // A table that cannot be clustered yet is still described.
+    let is_file = armix::builtin::load(&args.data, args.options.data_seed).is_none();
+    let columns = match is_file && Path::new(&args.data).exists() {
+        true => match io::read_raw(Path::new(&args.data), args.options.options()?.wanted)? {
+            (_, Raw::Table(table)) => Some((table.rows(), io::column_types(&table))),
+            (_, Raw::Network(_)) => None,
+        },
+        false => None,
+    };
+    let loaded = data::load(&args.data, &args.options);
+    let mut out = json!({ "data": args.data });
+    if let Some((rows, columns)) = &columns {
+        describe_columns(&mut out, *rows, columns);
+    }
+    match (&loaded, &columns) {
+        (Ok(dataset), _) => {
+            match &dataset.data {
+                Data::Network(graph) => describe_network(&mut out, graph),
+                Data::Table(table) if columns.is_none() => {
+                    let extra = json!({ "kind": "table", "n": table.n(), "rows": table.n(), "columns": table.d(), "missing": 0 });
+                    merge(&mut out, extra);
+                }
+                Data::Table(_) => {}
+            }
+            let cost = data::with_target(dataset, &args.options, Cost)?;
+            merge(
+                &mut out,
+                json!({ "model": data::model_info(&args.options, dataset).name, "notes": dataset.notes }),
+            );
+            merge(&mut out, cost);
+        }
+        (Err(error), Some(_)) => {
+            merge(&mut out, json!({ "model": null, "problem": error.to_string() }));
+        }
+        (Err(error), None) => return Err(error.clone()),
+    }
+    if args.json {
+        emit_json(&out)?;
+    } else {
+        emit(&text(&out, columns.as_ref().map(|(_, c)| c.as_slice())))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn merge(into: &mut Value, more: Value) {
+    if let (Some(into), Value::Object(more)) = (into.as_object_mut(), more) {
+        into.extend(more);
+    }
+}
+
+fn describe_columns(out: &mut Value, rows: usize, columns: &[ColumnInfo]) {
+    let missing: usize = columns.iter().map(|c| c.missing).sum();
+    let list: Vec<Value> = (columns.iter())
+        .map(|c| json!({ "name": c.name, "kind": c.kind.to_string(), "distinct": c.distinct, "missing": c.missing }))
+        .collect();
+    merge(
+        out,
+        json!({ "kind": "table", "n": rows, "rows": rows, "columns": columns.len(), "missing": missing, "column_types": list }),
+    );
+}
+
+fn describe_network(out: &mut Value, graph: &Graph) {
+    let n = graph.n();
+    let mut degrees: Vec<usize> = (0..n).map(|v| graph.neighbours(v).len()).collect();
+    degrees.sort_unstable();
+    let pairs = n as f64 * (n as f64 - 1.0) / 2.0;
+    let (component, count) = graph.components();
+    let mut sizes = vec![0usize; count];
+    component.iter().for_each(|&c| sizes[c as usize] += 1);
+    let details = json!({
+        "kind": "network", "n": n, "edges": graph.edges(),
+        "density": graph.edges() as f64 / pairs,
+        "degrees": { "min": degrees[0], "median": degrees[n / 2], "mean": 2.0 * graph.edges() as f64 / n as f64, "max": degrees[n - 1] },
+        "isolated": graph.isolated(), "components": count,
+        "largest_component": sizes.iter().max(), "missing": 0,
+    });
+    merge(out, details);
+}
+
+/// What a default run would take, from a short trial of a few iterations.
+struct Cost;
+
+/// A trial takes no longer than this, unless a single iteration does.
+const TRIAL: Duration = Duration::from_millis(500);
+
+struct Until(Instant);
+
+impl Observer for Until {
+    fn after_round(&mut self, _view: &dyn View) -> Result<ControlFlow<()>> {
+        Ok(if self.0.elapsed() > TRIAL {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
+    }
+}
+
+impl Job for Cost {
+    type Output = Value;
+    fn run<M: Model>(self, target: Target<M>) -> Result<Value> {
+        let whole = Settings::default();
+        let trial = Settings {
+            ensembles: 1,
+            chains: 2,
+            warmup: 20,
+            iterations: 50,
+            threads: 1,
+            ..Settings::default()
+        };
+        let began = Instant::now();
+        let run = ensemble::sample(&target, &trial, &mut Until(began))?;
+        let counters = run.counters(run.traces());
+        // In a trial that ended during warm-up ARM, which costs about twice a Gibbs scan, is guessed.
+        let seconds = match run.iterations {
+            0 => 3.0 * run.seconds / (trial.warmup * trial.chains) as f64,
+            i => counters.iter().map(|c| c.seconds).sum::<f64>() / (i * trial.chains) as f64,
+        };
+        let chains = (whole.ensembles * whole.chains) as f64;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let total = seconds * chains * (whole.iterations + whole.warmup) as f64
+            / (cores as f64).min(chains);
+        let n = target.model.n() as u64;
+        let blocks = run.traces().filter_map(|t| t.blocks.last()).max().map_or(20, |&b| b as usize);
+        let history = (whole.iterations as u64 / 2 * n * chains as u64).min(whole.history_bytes);
+        let memory = chains as u64 * (7 * target.model.stats_bytes(blocks) + 64 * n) + history;
+        Ok(json!({ "estimate": { "seconds": total, "bytes": memory } }))
+    }
+}
+
+fn text(out: &Value, columns: Option<&[ColumnInfo]>) -> String {
+    let mut s = String::new();
+    let number = |key: &str| out[key].as_u64().unwrap_or(0);
+    let data = out["data"].as_str().unwrap_or("");
+    if out["kind"] == "network" {
+        let _ = writeln!(
+            s,
+            "{data}: a network of {} vertices and {} edges, density {:.4}",
+            number("n"),
+            number("edges"),
+            out["density"].as_f64().unwrap_or(0.0)
+        );
+        let degrees = &out["degrees"];
+        let _ = writeln!(
+            s,
+            "degrees     {} to {}, median {}, mean {:.1}",
+            degrees["min"],
+            degrees["max"],
+            degrees["median"],
+            degrees["mean"].as_f64().unwrap_or(0.0)
+        );
+        let _ = writeln!(s, "isolated    {}", number("isolated"));
+        let _ = writeln!(
+            s,
+            "components  {}, the largest has {} vertices",
+            number("components"),
+            out["largest_component"]
+        );
+    } else {
+        let _ = writeln!(
+            s,
+            "{data}: a table of {} rows and {} columns, {} cells missing",
+            number("rows"),
+            number("columns"),
+            number("missing")
+        );
+        for c in columns.unwrap_or(&[]) {
+            let missing =
+                if c.missing > 0 { format!(", {} missing", c.missing) } else { String::new() };
+            let _ = writeln!(s, "  {:24} {}, {} values{missing}", c.name, c.kind, c.distinct);
+        }
+    }
+    for note in out["notes"].as_array().into_iter().flatten() {
+        let _ = writeln!(s, "  {}", note.as_str().unwrap_or(""));
+    }
+    match (out["model"].as_str(), out["problem"].as_str()) {
+        (Some(model), _) => {
+            let _ = writeln!(s, "model       {model}");
+        }
+        (None, problem) => {
+            let _ = writeln!(s, "no model    {}", problem.unwrap_or(""));
+        }
+    }
+    if let Some(estimate) = out["estimate"].as_object() {
+        let seconds = estimate["seconds"].as_f64().unwrap_or(0.0);
+        let mib = estimate["bytes"].as_f64().unwrap_or(0.0) / f64::from(1 << 20);
+        let time = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+        let _ = writeln!(
+            s,
+            "estimate    a default run takes about {} and {mib:.0} MiB on this machine",
+            indicatif::HumanDuration(time)
+        );
+    }
+    s
+}

@@ -1,0 +1,238 @@
+//! Preparation of networks as in the paper, each step reported: symmetrise, threshold, drop
+//! self-loops, collapse duplicates; then perhaps keep the busiest vertices or the largest component.
+
+use super::raw::RawNetwork;
+use crate::data::{Data, Dataset, Graph};
+use crate::error::{Error, Result};
+
+/// How a network is prepared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NetworkOptions {
+    /// A pair is linked if its weights, added up over both directions, exceed this.
+    pub threshold: f64,
+    /// Keep this fraction of the vertices, those of highest degree.
+    pub downsample: Option<f64>,
+    /// Keep the largest connected component.
+    pub largest_component: bool,
+}
+
+impl Default for NetworkOptions {
+    fn default() -> Self {
+        NetworkOptions { threshold: 0.0, downsample: None, largest_component: false }
+    }
+}
+
+/// Prepares a network.
+pub fn network(raw: RawNetwork, options: &NetworkOptions) -> Result<Dataset> {
+    let RawNetwork { mut names, edges, weights, directed } = raw;
+    let n = names.len();
+    if edges.is_empty() {
+        let message = "there are no edges in this file: nothing tells the vertices apart";
+        return Err(Error::new(message));
+    }
+    let mut notes = Vec::new();
+    if directed {
+        notes.push("directions were dropped: a link in either direction is a link".to_string());
+    }
+    let loops = edges.iter().filter(|(u, v)| u == v).count();
+    let (edges, below) = match weights {
+        None if options.threshold < 1.0 => (edges, 0),
+        weights => threshold(edges, weights.as_deref(), options.threshold),
+    };
+    let linked = edges.len();
+    let mut graph = Graph::from_edges(n, edges)?;
+    note(&mut notes, loops, "self-loop was dropped", "self-loops were dropped");
+    let above = format!("of a weight of at most {} were dropped", options.threshold);
+    note(&mut notes, below, &format!("pair {above}"), &format!("pairs {above}"));
+    // In a directed network a pair that is linked both ways is no repetition.
+    let repeated = linked - graph.edges() - graph.loops_dropped;
+    if !directed {
+        note(
+            &mut notes,
+            repeated,
+            "repeated edge was counted once",
+            "repeated edges were counted once",
+        );
+    }
+    if graph.edges() == 0 {
+        return Err(Error::new(match (loops, below) {
+            (_, 0) => {
+                "this network has self-loops only, which are dropped: no edges are left".to_string()
+            }
+            _ => format!(
+                "no pair has a weight above {}: no edges are left; lower the threshold",
+                options.threshold
+            ),
+        }));
+    }
+    if let Some(fraction) = options.downsample {
+        let kept = busiest(&graph, fraction)?;
+        notes.push(format!("the {} of {n} vertices with the highest degree were kept", kept.len()));
+        (graph, names) = restrict(&graph, &names, &kept)?;
+    }
+    if options.largest_component {
+        let (component, count) = graph.components();
+        let mut sizes = vec![0usize; count];
+        component.iter().for_each(|&c| sizes[c as usize] += 1);
+        // The first of equals.
+        let largest = (0..count).rev().max_by_key(|&c| sizes[c]).unwrap_or(0) as u32;
+        let kept: Vec<u32> =
+            (0..graph.n() as u32).filter(|&v| component[v as usize] == largest).collect();
+        notes.push(format!(
+            "the largest of {count} components was kept: {} of {} vertices",
+            kept.len(),
+            graph.n()
+        ));
+        (graph, names) = restrict(&graph, &names, &kept)?;
+    }
+    note(&mut notes, graph.isolated(), "vertex has no edge", "vertices have no edge");
+    Ok(Dataset { data: Data::Network(graph), names, columns: Vec::new(), notes })
+}
+
+fn note(notes: &mut Vec<String>, count: usize, one: &str, many: &str) {
+    match count {
+        0 => {}
+        1 => notes.push(format!("1 {one}")),
+        _ => notes.push(format!("{count} {many}")),
+    }
+}
+
+/// The pairs whose weights sum to more than the threshold, and how many do not.
+fn threshold(
+    edges: Vec<(u32, u32)>,
+    weights: Option<&[f64]>,
+    threshold: f64,
+) -> (Vec<(u32, u32)>, usize) {
+    let mut pairs: Vec<((u32, u32), f64)> = (edges.iter().enumerate())
+        .map(|(at, &(u, v))| ((u.min(v), u.max(v)), weights.map_or(1.0, |w| w[at])))
+        .collect();
+    pairs.sort_by_key(|(pair, _)| *pair);
+    let mut kept = Vec::new();
+    let mut below = 0;
+    for group in pairs.chunk_by(|a, b| a.0 == b.0) {
+        let (u, v) = group[0].0;
+        if u == v {
+            continue; // a self-loop, whatever its weight
+        }
+        if group.iter().map(|(_, w)| w).sum::<f64>() > threshold {
+            kept.push((u, v));
+        } else {
+            below += 1;
+        }
+    }
+    (kept, below)
+}
+
+/// The round(F·n) vertices of highest degree, ties by index, in their old order.
+fn busiest(graph: &Graph, fraction: f64) -> Result<Vec<u32>> {
+    if !(fraction > 0.0 && fraction <= 1.0) {
+        return Err(Error::new(format!(
+            "downsample = {fraction} is not possible: give the fraction of vertices to keep, above 0 and at most 1"
+        )));
+    }
+    let mut vertices: Vec<u32> = (0..graph.n() as u32).collect();
+    vertices.sort_by_key(|&v| std::cmp::Reverse(graph.neighbours(v as usize).len()));
+    vertices.truncate((fraction * graph.n() as f64).round() as usize);
+    vertices.sort_unstable();
+    Ok(vertices)
+}
+
+/// The network among some vertices (in ascending order).
+fn restrict(graph: &Graph, names: &[String], kept: &[u32]) -> Result<(Graph, Vec<String>)> {
+    let mut new = vec![u32::MAX; graph.n()];
+    kept.iter().zip(0..).for_each(|(&v, number)| new[v as usize] = number);
+    let edges = (kept.iter())
+        .flat_map(|&u| graph.neighbours(u as usize).iter().map(move |&v| (u, v)))
+        .filter(|&(u, v)| u < v && new[v as usize] != u32::MAX)
+        .map(|(u, v)| (new[u as usize], new[v as usize]))
+        .collect();
+    let graph = Graph::from_edges(kept.len(), edges)?;
+    if graph.edges() == 0 {
+        return Err(Error::new("no edges are left among the vertices that are kept: keep more"));
+    }
+    Ok((graph, kept.iter().map(|&v| names[v as usize].clone()).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(
+        n: usize,
+        edges: &[(u32, u32)],
+        weights: Option<Vec<f64>>,
+        directed: bool,
+    ) -> RawNetwork {
+        let names = (0..n).map(|v| format!("v{v}")).collect();
+        RawNetwork { names, edges: edges.to_vec(), weights, directed }
+    }
+
+    fn edges(dataset: &Dataset) -> Vec<(u32, u32)> {
+        let Data::Network(graph) = &dataset.data else { panic!("a network") };
+        let pairs = |u: usize| graph.neighbours(u).iter().map(move |&v| (u as u32, v));
+        (0..graph.n()).flat_map(pairs).filter(|(u, v)| u < v).collect()
+    }
+
+    #[test]
+    fn weights_of_both_directions_are_added_before_the_threshold() {
+        let raw = raw(
+            4,
+            &[(0, 1), (1, 0), (1, 2), (2, 3), (3, 3)],
+            Some(vec![0.6, 0.6, 0.9, 0.0, 5.0]),
+            true,
+        );
+        let zero = network(raw.clone(), &NetworkOptions::default()).unwrap();
+        assert_eq!(edges(&zero), [(0, 1), (1, 2)]);
+        assert_eq!(zero.notes.len(), 4, "{:?}", zero.notes); // directions, loop, threshold, isolated
+        let one = network(raw, &NetworkOptions { threshold: 1.0, ..Default::default() }).unwrap();
+        assert_eq!(edges(&one), [(0, 1)]);
+    }
+
+    #[test]
+    fn duplicates_and_loops_are_counted() {
+        let dataset = network(
+            raw(3, &[(0, 1), (1, 0), (2, 2), (0, 1)], None, false),
+            &NetworkOptions::default(),
+        )
+        .unwrap();
+        assert_eq!(edges(&dataset), [(0, 1)]);
+        assert_eq!(
+            dataset.notes,
+            [
+                "1 self-loop was dropped",
+                "2 repeated edges were counted once",
+                "1 vertex has no edge"
+            ]
+        );
+    }
+
+    #[test]
+    fn downsampling_keeps_the_busiest_in_their_order() {
+        // Degrees 1, 3, 2, 2, 0; half of five vertices is three (rounded), ties by index.
+        let options = NetworkOptions { downsample: Some(0.5), ..Default::default() };
+        let dataset =
+            network(raw(5, &[(0, 1), (1, 2), (1, 3), (2, 3)], None, false), &options).unwrap();
+        assert_eq!(dataset.names, ["v1", "v2", "v3"]);
+        assert_eq!(edges(&dataset), [(0, 1), (0, 2), (1, 2)]);
+        for wrong in [0.0, -1.0, 1.5, f64::NAN] {
+            let options = NetworkOptions { downsample: Some(wrong), ..Default::default() };
+            assert!(network(raw(3, &[(0, 1)], None, false), &options).is_err());
+        }
+    }
+
+    #[test]
+    fn the_largest_component_is_kept_with_its_names() {
+        let options = NetworkOptions { largest_component: true, ..Default::default() };
+        let dataset = network(raw(6, &[(0, 5), (1, 3), (3, 4)], None, false), &options).unwrap();
+        assert_eq!(dataset.names, ["v1", "v3", "v4"]);
+        assert_eq!(edges(&dataset), [(0, 1), (1, 2)]);
+    }
+
+    #[test]
+    fn networks_without_edges_are_refused() {
+        let refused = |raw| network(raw, &NetworkOptions::default()).unwrap_err().to_string();
+        assert!(refused(raw(3, &[], None, false)).contains("no edges"));
+        assert!(refused(raw(3, &[(1, 1)], None, false)).contains("self-loops only"));
+        assert!(refused(raw(3, &[(1, 2)], Some(vec![0.0]), false)).contains("threshold"));
+    }
+}

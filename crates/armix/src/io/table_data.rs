@@ -1,0 +1,466 @@
+//! From a table as its file has it to the zeros and ones that are clustered.
+
+use super::raw::{RawColumn, RawTable};
+use super::table::is_number;
+use crate::data::{BinaryTable, Data, Dataset};
+use crate::error::{Error, Result};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// Columns with one of these names hold known groups, unless they are zeros and ones.
+const LABEL_NAMES: [&str; 4] = ["class", "type", "label", "group"];
+
+/// A first column with one of these names tells the rows apart, even by numbers.
+const ID_NAMES: [&str; 3] = ["id", "name", "index"];
+
+/// Words for one and zero, in any case of letters.
+const WORDS: [(&str, &str); 6] = [
+    ("y", "n"),
+    ("yes", "no"),
+    ("true", "false"),
+    ("t", "f"),
+    ("present", "absent"),
+    ("on", "off"),
+];
+
+/// Which columns of a table are what. A column is given by its name or by its number from 1.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TableOptions {
+    /// The columns to cluster by, in this order; without them, all that are neither names nor labels.
+    pub columns: Option<Vec<String>>,
+    /// The column with the names of the rows; without it, the first one if its cells are all
+    /// there and either words, nine in ten of them different, or different numbers in a column that
+    /// is called `id`, `name` or `index`.
+    pub id_column: Option<String>,
+    /// The column with known groups, which is left out; without it, those called `class`, `type`,
+    /// `label` or `group` that are not just zeros and ones.
+    pub label_column: Option<String>,
+}
+
+/// What kind of values a column has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// One value at most.
+    Constant,
+    /// Two values, whatever they are.
+    Binary,
+    /// Whole numbers.
+    Integer,
+    /// Numbers.
+    Real,
+    /// Words, each of them twice or more on average.
+    Categorical,
+    /// Words that are mostly different.
+    Text,
+}
+
+impl std::fmt::Display for ColumnKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = format!("{self:?}").to_lowercase();
+        f.write_str(&name)
+    }
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnInfo {
+    /// Its name.
+    pub name: String,
+    /// The kind of its values.
+    pub kind: ColumnKind,
+    /// The number of different values, missing cells aside.
+    pub distinct: usize,
+    /// The number of missing cells.
+    pub missing: usize,
+}
+
+/// What each column of a table holds.
+pub fn column_types(table: &RawTable) -> Vec<ColumnInfo> {
+    let info = |column: &RawColumn| {
+        let values = distinct(column);
+        let missing = column.cells.iter().filter(|c| c.is_none()).count();
+        let all = |test: fn(&str) -> bool| values.iter().all(|value| test(value));
+        let kind = match values.len() {
+            0 | 1 => ColumnKind::Constant,
+            2 => ColumnKind::Binary,
+            _ if all(is_whole) => ColumnKind::Integer,
+            _ if all(is_number) => ColumnKind::Real,
+            several if 2 * several <= column.cells.len() - missing => ColumnKind::Categorical,
+            _ => ColumnKind::Text,
+        };
+        ColumnInfo { name: column.name.clone(), kind, distinct: values.len(), missing }
+    };
+    table.columns.iter().map(info).collect()
+}
+
+/// The zeros and ones of a table. Columns of two other values are coded, which the notes say; what
+/// cannot be coded and missing cells are errors.
+pub fn binary(table: &RawTable, options: &TableOptions) -> Result<Dataset> {
+    let mut notes = Vec::new();
+    let find = |name: &Option<String>| name.as_ref().map(|n| find(table, n)).transpose();
+    let chosen = options.columns.as_ref();
+    let chosen = chosen.map(|names| select(table, names)).transpose()?;
+    let is_chosen = |at: usize| chosen.as_ref().is_some_and(|c| c.contains(&at));
+    let label = find(&options.label_column)?;
+    let named = find(&options.id_column)?;
+    if let Some(at) = [label, named].into_iter().flatten().find(|&at| is_chosen(at)) {
+        return Err(Error::new(format!(
+            "column '{}' cannot be data and names or labels at once: remove it from --columns",
+            table.columns[at].name
+        )));
+    }
+    let first = table.columns.first();
+    let by_default = first.is_some_and(names_rows) && !is_chosen(0) && label != Some(0);
+    let id = named.or(by_default.then_some(0));
+    if let Some(column) = id.map(|at| &table.columns[at]) {
+        if named.is_none() && column.cells.iter().flatten().any(|cell| is_number(cell)) {
+            notes.push(format!("column '{}' was taken for the names of the rows", column.name));
+        }
+        let mut seen = HashSet::new();
+        if let Some(name) = column.cells.iter().flatten().find(|&cell| !seen.insert(cell)) {
+            notes.push(format!("rows share a name, such as '{name}'"));
+        }
+    }
+    let is_label = |at: usize| match label {
+        Some(label) => at == label,
+        None => {
+            LABEL_NAMES.iter().any(|name| table.columns[at].name.eq_ignore_ascii_case(name))
+                && !is_zero_one(&table.columns[at])
+        }
+    };
+    let data: Vec<usize> = match chosen {
+        Some(chosen) => chosen,
+        None => {
+            let others: Vec<usize> =
+                (0..table.columns.len()).filter(|&at| Some(at) != id).collect();
+            let (labels, data): (Vec<_>, Vec<_>) = others.into_iter().partition(|&at| is_label(at));
+            for at in labels {
+                let name = &table.columns[at].name;
+                notes.push(format!("column '{name}' was taken for known groups and left out"));
+            }
+            data
+        }
+    };
+    check_missing(table, &data)?;
+    let mut codings: BTreeMap<(String, String), Vec<&str>> = BTreeMap::new();
+    let mut cells = vec![0u8; table.rows() * data.len()];
+    for (to, &at) in data.iter().enumerate() {
+        let column = &table.columns[at];
+        let coding = Coding::of(table, column)?;
+        for (row, cell) in column.cells.iter().enumerate() {
+            cells[row * data.len() + to] = coding.code(cell.as_deref().unwrap_or_default());
+        }
+        if let Coding::Words(one, zero) = coding {
+            codings.entry((one, zero)).or_default().push(&column.name);
+        }
+    }
+    for ((one, zero), columns) in codings {
+        let what = match &columns[..] {
+            [only] => format!("column '{only}'"),
+            [first, ..] => format!("{} columns ('{first}', …)", columns.len()),
+            [] => continue,
+        };
+        notes.push(format!("in {what} '{one}' was coded as 1 and '{zero}' as 0"));
+    }
+    let mut dataset = Dataset::new(Data::Table(BinaryTable::new(table.rows(), data.len(), cells)?));
+    if let Some(at) = id {
+        let names = table.columns[at].cells.iter().zip(&dataset.names);
+        dataset.names =
+            names.map(|(cell, number)| cell.as_ref().unwrap_or(number).clone()).collect();
+    }
+    dataset.columns = data.iter().map(|&at| table.columns[at].name.clone()).collect();
+    dataset.notes = notes;
+    Ok(dataset)
+}
+
+/// How the values of a column become zeros and ones.
+enum Coding {
+    Numbers,
+    /// The value that is one, and the value that is zero.
+    Words(String, String),
+}
+
+impl Coding {
+    fn of(table: &RawTable, column: &RawColumn) -> Result<Self> {
+        if is_zero_one(column) {
+            return Ok(Coding::Numbers);
+        }
+        let of = |one: &str, zero: &str| Ok(Coding::Words(one.to_string(), zero.to_string()));
+        let values: Vec<String> = distinct(column).into_iter().collect();
+        if let Some((one, zero)) = WORDS.iter().find(|&&pair| are_words(column, pair)) {
+            // As the file spells them, where it has them.
+            let spelled = |word: &str| {
+                let found = values.iter().find(|value| value.eq_ignore_ascii_case(word));
+                found.map_or(word.to_string(), Clone::clone)
+            };
+            return of(&spelled(one), &spelled(zero));
+        }
+        // Two words can be told apart; other numbers than 0 and 1 are more likely a mistake, or counts.
+        if let [a, b] = &values[..] {
+            if !is_number(a) && !is_number(b) {
+                return if a < b { of(b, a) } else { of(a, b) };
+            }
+        }
+        let odd = |cell: &Option<String>| cell.as_ref().is_some_and(|c| zero_or_one(c).is_none());
+        let row = column.cells.iter().position(odd).unwrap_or(0);
+        let cell = column.cells.get(row).cloned().flatten().unwrap_or_default();
+        let place = match table.lines.is_empty() {
+            true => format!("row {} of column '{}'", row + 1, column.name),
+            false => format!("column '{}'", column.name),
+        };
+        let error = Error::new(format!(
+            "{place} holds '{cell}', which is neither 0 nor 1 (of {} different value{} in this column; two words can be coded): recode it, choose other columns with --columns, or give --id-column if it names the rows (for an edge list, give --model irm)",
+            values.len(),
+            if values.len() == 1 { "" } else { "s" }
+        ));
+        Err(match table.lines.get(row) {
+            Some(&line) => error.at_line(line),
+            None => error,
+        })
+    }
+
+    fn code(&self, cell: &str) -> u8 {
+        match self {
+            Coding::Numbers => zero_or_one(cell).unwrap_or(0),
+            Coding::Words(one, _) => u8::from(canonical(cell).eq_ignore_ascii_case(one)),
+        }
+    }
+}
+
+/// The column of this name or number.
+fn find(table: &RawTable, name: &str) -> Result<usize> {
+    let mut named = (0..table.columns.len()).filter(|&at| table.columns[at].name == name);
+    match (named.next(), named.next(), name.parse::<usize>()) {
+        (Some(at), None, _) => Ok(at),
+        (Some(first), Some(second), _) => Err(Error::new(format!(
+            "columns {} and {} are both called '{name}': give the number of one",
+            first + 1,
+            second + 1
+        ))),
+        (None, _, Ok(number)) if (1..=table.columns.len()).contains(&number) => Ok(number - 1),
+        _ => {
+            let mut all: Vec<&str> = table.columns.iter().take(100).map(|c| &*c.name).collect();
+            if table.columns.len() > 100 {
+                all.push("…");
+            }
+            Err(Error::new(format!(
+                "there is no column '{name}'; the {} columns are {}",
+                table.columns.len(),
+                all.join(", ")
+            )))
+        }
+    }
+}
+
+fn select(table: &RawTable, names: &[String]) -> Result<Vec<usize>> {
+    let (mut chosen, mut seen) = (Vec::new(), HashSet::new());
+    for name in names {
+        let at = find(table, name)?;
+        if !seen.insert(at) {
+            return Err(Error::new(format!("column '{name}' is chosen twice: remove one")));
+        }
+        chosen.push(at);
+    }
+    Ok(chosen)
+}
+
+fn check_missing(table: &RawTable, data: &[usize]) -> Result<()> {
+    let missing = |at: usize| table.columns[at].cells.iter().filter(|c| c.is_none()).count();
+    let columns: Vec<_> = data.iter().map(|&at| (at, missing(at))).filter(|c| c.1 > 0).collect();
+    let Some(&(first, _)) = columns.first() else {
+        return Ok(());
+    };
+    let total: usize = columns.iter().map(|c| c.1).sum();
+    let listed =
+        columns.iter().take(20).map(|&(at, m)| format!("'{}' ({m})", table.columns[at].name));
+    let more = (columns.len() > 20).then(|| format!("and {} more columns", columns.len() - 20));
+    let error = Error::new(format!(
+        "{total} cell{} missing, in {}; missing cells cannot be integrated out yet: remove their rows, or choose other columns with --columns",
+        if total == 1 { " is" } else { "s are" },
+        listed.chain(more).collect::<Vec<_>>().join(", ")
+    ));
+    let row = table.columns[first].cells.iter().position(Option::is_none);
+    Err(match row.and_then(|row| table.lines.get(row)) {
+        Some(&line) => error.at_line(line),
+        None => error,
+    })
+}
+
+/// Whether a first column names the rows. Some names may come twice, as they do in real tables.
+fn names_rows(column: &RawColumn) -> bool {
+    let called = ID_NAMES.iter().any(|name| column.name.eq_ignore_ascii_case(name));
+    let rows = column.cells.len();
+    let present: Vec<&String> = column.cells.iter().flatten().collect();
+    let different = present.iter().collect::<HashSet<_>>().len();
+    let words = !present.iter().any(|cell| is_number(cell));
+    rows > 0
+        && present.len() == rows
+        && (words && 10 * different >= 9 * rows || called && different == rows)
+        && !is_zero_one(column)
+        && !WORDS.iter().any(|&pair| are_words(column, pair))
+}
+
+fn zero_or_one(cell: &str) -> Option<u8> {
+    match cell.parse::<f64>() {
+        Ok(0.0) => Some(0),
+        Ok(1.0) => Some(1),
+        _ => None,
+    }
+}
+
+fn is_zero_one(column: &RawColumn) -> bool {
+    column.cells.iter().flatten().all(|cell| zero_or_one(cell).is_some())
+}
+
+fn are_words(column: &RawColumn, (one, zero): (&str, &str)) -> bool {
+    let is = |cell: &String| cell.eq_ignore_ascii_case(one) || cell.eq_ignore_ascii_case(zero);
+    column.cells.iter().flatten().all(is)
+}
+
+fn is_whole(value: &str) -> bool {
+    value.parse::<f64>().is_ok_and(|x| x.is_finite() && x.fract() == 0.0)
+}
+
+/// The values of a column in alphabetical order; 1 and 1.0 are the same.
+fn distinct(column: &RawColumn) -> BTreeSet<String> {
+    column.cells.iter().flatten().map(|cell| canonical(cell)).collect()
+}
+
+fn canonical(cell: &str) -> String {
+    match cell.parse::<f64>() {
+        Ok(number) if !number.is_nan() => number.to_string(),
+        _ => cell.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn raw(text: &str) -> RawTable {
+        table::parse(&mut text.as_bytes(), b',').unwrap()
+    }
+
+    fn rows(dataset: &Dataset) -> Vec<Vec<u8>> {
+        match &dataset.data {
+            Data::Table(table) => (0..table.n()).map(|row| table.row(row).to_vec()).collect(),
+            Data::Network(_) => panic!("not a table"),
+        }
+    }
+
+    fn options(columns: &[&str]) -> TableOptions {
+        let columns = columns.iter().map(ToString::to_string).collect();
+        TableOptions { columns: Some(columns), ..TableOptions::default() }
+    }
+
+    #[test]
+    fn names_labels_and_codes() {
+        let table = raw("animal,hair,fed,Type,kind\nox,1,Yes,3,b\nhen,0,no,2,a\nant,0.0,no,2,a\n");
+        let data = binary(&table, &TableOptions::default()).unwrap();
+        assert_eq!(data.names, ["ox", "hen", "ant"]);
+        assert_eq!(rows(&data), [[1, 1, 1], [0, 0, 0], [0, 0, 0]]);
+        assert_eq!(
+            data.notes,
+            [
+                "column 'Type' was taken for known groups and left out",
+                "in column 'fed' 'Yes' was coded as 1 and 'no' as 0",
+                "in column 'kind' 'b' was coded as 1 and 'a' as 0"
+            ]
+        );
+        assert!(binary(&table, &options(&["kind", "Type"])).is_err(), "2 and 3 are not coded");
+        let some = binary(&table, &options(&["kind", "2", "fed"])).unwrap();
+        assert_eq!(rows(&some)[0], [1, 1, 1]);
+        assert_eq!((some.notes.len(), &*some.names[0]), (2, "ox"));
+        let explicit = TableOptions {
+            id_column: Some("Type".into()),
+            label_column: Some("5".into()),
+            ..options(&["hair", "fed"])
+        };
+        assert_eq!(binary(&table, &explicit).unwrap().names, ["3", "2", "2"]);
+        let group = raw("group,a\n1,0\n0,1\n");
+        assert_eq!(rows(&binary(&group, &TableOptions::default()).unwrap()), [[1, 0], [0, 1]]);
+        let numbered = binary(&raw("ID,a\n7,0\n9,1\n"), &TableOptions::default()).unwrap();
+        assert_eq!((numbered.names.len(), numbered.notes.len()), (2, 1));
+    }
+
+    #[test]
+    fn refusals() {
+        let table = raw("x,y,y,z,m\n1,2,2,a,0\n2,2,2,b,\n3,2,2,c,NA\n");
+        let refused = |options: TableOptions, words: &[&str]| {
+            let error = binary(&table, &options).unwrap_err().to_string();
+            assert!(words.iter().all(|word| error.contains(word)), "{error}");
+        };
+        refused(
+            TableOptions::default(),
+            &["line 3", "2 cells are missing, in 'm' (2)", "--columns"],
+        );
+        refused(options(&["x"]), &["line 3", "column 'x' holds '2'", "3 different values"]);
+        refused(options(&["z"]), &["line 2", "'a'"]);
+        refused(options(&["2"]), &["1 different value "]);
+        refused(options(&["y"]), &["columns 2 and 3 are both called 'y'"]);
+        refused(options(&["q"]), &["no column 'q'", "x, y, y, z, m"]);
+        refused(options(&["0"]), &["no column '0'"]);
+        refused(options(&["x", "1"]), &["twice"]);
+        refused(options(&[]), &["no columns"]);
+        let both = TableOptions { id_column: Some("x".into()), ..options(&["1"]) };
+        refused(both, &["at once"]);
+        let unplaced = RawTable { lines: vec![], ..table.clone() };
+        let error = binary(&unplaced, &options(&["x"])).unwrap_err().to_string();
+        assert!(error.contains("row 2 of column 'x'"), "{error}");
+        assert!(binary(&RawTable::default(), &TableOptions::default()).is_err());
+    }
+
+    #[test]
+    fn kinds_of_columns() {
+        let table = raw(
+            "c,b,i,r,k,t\n1,n,1,1,a,p\n1,y,2,1.5,b,q\n1.0,n,3,?,b,r\n1,n,4,7,a,s\n1,n,5,8,c,t\n1,n,-6,9,c,u\n",
+        );
+        let types = column_types(&table);
+        let kinds: Vec<_> = types.iter().map(|t| t.kind).collect();
+        use ColumnKind::{Binary, Categorical, Constant, Integer, Real, Text};
+        assert_eq!(kinds, [Constant, Binary, Integer, Real, Categorical, Text]);
+        assert_eq!((types[3].distinct, types[3].missing, &*types[4].name), (5, 1, "k"));
+    }
+
+    #[test]
+    fn real_tables() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/tables/");
+        let read = |file: &str| {
+            std::fs::read_to_string(format!("{folder}{file}.csv")).ok().map(|t| raw(&t))
+        };
+        let Some(animals) = read("animals50") else {
+            eprintln!("SKIPPED: ../shared/data/tables is not there");
+            return;
+        };
+        let default = TableOptions::default();
+        let animals = binary(&animals, &default).unwrap();
+        assert_eq!((rows(&animals)[0].len(), animals.notes.len()), (85, 0), "'group' is data");
+        let zoo = binary(&read("zoo_binary").unwrap(), &default).unwrap();
+        assert_eq!((rows(&zoo)[0].len(), zoo.notes.len(), &*zoo.names[0]), (21, 2, "aardvark"));
+        for (file, word) in [
+            ("zoo", "'legs' holds '4'"),
+            ("house_votes84", "392 cells"),
+            ("mushroom", "'stalk-root'"),
+            ("iris", "sepal_length_cm"),
+            ("galaxies", "velocity"),
+        ] {
+            let error = binary(&read(file).unwrap(), &default).unwrap_err().to_string();
+            assert!(error.contains(word), "{error}");
+        }
+        assert!(binary(&read("mushroom").unwrap(), &options(&["bruises", "gill-size"])).is_ok());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 500, rng_seed: prop::test_runner::RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn nothing_panics(text in "(([01yn2a?]|id|NaN|inf),){1,3}[01]\n([01yn2a?],[01],[01yx]\n){0,5}", column in prop::option::of("[0-4a-z]")) {
+            if let Ok(table) = table::parse(&mut text.as_bytes(), b',') {
+                let _ = (column_types(&table), binary(&table, &TableOptions::default()));
+                let options = TableOptions { id_column: column.clone(), columns: column.map(|c| vec![c, "1".into()]), label_column: Some("2".into()) };
+                let _ = binary(&table, &options);
+            }
+        }
+    }
+}

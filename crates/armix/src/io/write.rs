@@ -1,0 +1,101 @@
+//! Writes prepared data in the format that a file name asks for.
+
+use super::raw::{RawColumn, RawNetwork, RawTable};
+use super::{
+    Format, by_ending, edges, gml, graphml, mat, matrix, matrix_market, npy, npz, pajek, smat,
+    table,
+};
+use crate::data::{Data, Dataset};
+use crate::error::{Error, Result};
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// Writes data to a file whose ending says the format: networks as `.edges`, `.txt`, `.csv` (a
+/// matrix), `.mtx`, `.net`, `.gml`, `.graphml`, `.smat`, `.mat`, `.npy` or `.npz`, tables as `.csv`,
+/// `.tsv` or `.npy`; any of them also with `.gz`. The file is whole or not there.
+pub fn write(dataset: &Dataset, path: &Path) -> Result<()> {
+    let temporary = path.with_extension("tmp");
+    let failed = |error: std::io::Error| Error::new(format!("cannot be written: {error}"));
+    let written = File::create(&temporary).map_err(failed).and_then(|file| {
+        let mut out = BufWriter::new(file);
+        encode(dataset, path, &mut out)?;
+        out.flush().and_then(|()| out.get_ref().sync_all()).map_err(failed)?;
+        fs::rename(&temporary, path).map_err(failed)
+    });
+    written.map_err(|error| {
+        let _ = fs::remove_file(&temporary);
+        error.in_file(path)
+    })
+}
+
+fn encode(dataset: &Dataset, path: &Path, out: &mut dyn Write) -> Result<()> {
+    let ending = |path: &Path| {
+        path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default()
+    };
+    if ending(path) != "gz" {
+        return encode_plain(dataset, &ending(path), out);
+    }
+    let mut packed = flate2::write::GzEncoder::new(out, flate2::Compression::default());
+    encode_plain(dataset, &ending(&path.with_extension("")), &mut packed)?;
+    packed.finish().map(|_| ()).map_err(|e| Error::new(format!("cannot be written: {e}")))
+}
+
+fn encode_plain(dataset: &Dataset, ending: &str, out: &mut dyn Write) -> Result<()> {
+    let failed = |error: std::io::Error| Error::new(format!("cannot be written: {error}"));
+    let format = by_ending(ending).or((ending == "txt").then_some(Format::EdgeList));
+    let unknown = |endings: &str| {
+        Err(Error::new(format!(
+            "the ending '.{ending}' is no format that this can be written in; use {endings}"
+        )))
+    };
+    match &dataset.data {
+        Data::Network(graph) => {
+            let edges: Vec<(u32, u32)> = (0..graph.n() as u32)
+                .flat_map(|u| graph.neighbours(u as usize).iter().map(move |&v| (u, v)))
+                .filter(|(u, v)| u < v)
+                .collect();
+            let raw =
+                RawNetwork { names: dataset.names.clone(), edges, weights: None, directed: false };
+            match format {
+                Some(Format::EdgeList) => edges::write(&raw, out).map_err(failed),
+                Some(Format::Table | Format::Matrix) => matrix::write(&raw, out).map_err(failed),
+                Some(Format::MatrixMarket) => matrix_market::write(&raw, out).map_err(failed),
+                Some(Format::Pajek) => pajek::write(&raw, out).map_err(failed),
+                Some(Format::Gml) => gml::write(&raw, out).map_err(failed),
+                Some(Format::GraphMl) => graphml::write(&raw, out).map_err(failed),
+                Some(Format::Smat) => smat::write(&raw, out).map_err(failed),
+                Some(Format::Mat) => mat::write(&raw, out),
+                Some(Format::Npy) => npy::write_network(&raw, out),
+                Some(Format::Npz) => npz::write(&raw, out),
+                _ => unknown(
+                    ".edges, .txt, .csv, .mtx, .net, .gml, .graphml, .smat, .mat, .npy or .npz",
+                ),
+            }
+        }
+        Data::Table(cells) => {
+            let column = |c: usize| RawColumn {
+                name: dataset.columns.get(c).cloned().unwrap_or_else(|| format!("x{}", c + 1)),
+                cells: (0..cells.n()).map(|r| Some(cells.row(r)[c].to_string())).collect(),
+            };
+            let mut columns: Vec<RawColumn> = (0..cells.d()).map(column).collect();
+            let named = RawColumn {
+                name: "item".into(),
+                cells: dataset.names.iter().cloned().map(Some).collect(),
+            };
+            let numbered =
+                dataset.names.iter().enumerate().all(|(at, name)| *name == at.to_string());
+            match ending {
+                "csv" | "tsv" => {
+                    if !numbered {
+                        columns.insert(0, named);
+                    }
+                    let raw = RawTable { columns, lines: Vec::new() };
+                    table::write_table(&raw, if ending == "tsv" { b'\t' } else { b',' }, out)
+                }
+                "npy" => npy::write_table(&RawTable { columns, lines: Vec::new() }, out),
+                _ => unknown(".csv, .tsv or .npy"),
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! `trace.csv`: one line for each ensemble, chain and iteration; opens in pandas and R as it is.
+
+use crate::ensemble::View;
+use crate::error::{Error, Result};
+use crate::run::{Settings, TOP, Trace};
+use std::fmt::Write;
+
+/// The moves that have columns of their own: all but Gibbs scans, which are always accepted.
+fn proposals(settings: &Settings) -> impl Iterator<Item = (usize, String)> + '_ {
+    let moves = settings.schedule.moves();
+    (moves.iter().enumerate()).filter(|(_, (name, _))| name != "gibbs").map(
+        move |(at, (name, _))| {
+            // A move that stands in the schedule twice has columns for each place.
+            let before = moves[..at].iter().filter(|(other, _)| other == name).count();
+            let column = name.replace('-', "_");
+            (at, if before == 0 { column } else { format!("{column}_{}", before + 1) })
+        },
+    )
+}
+
+/// The first line.
+pub(super) fn header(settings: &Settings) -> String {
+    let mut line = String::from("ensemble,chain,iteration,log_joint,blocks");
+    (1..=TOP).for_each(|k| line += &format!(",fraction_{k}"));
+    for (_, name) in proposals(settings) {
+        line += &format!(",{name}_accepted,{name}_idle,{name}_probability");
+    }
+    line + "\n"
+}
+
+/// Appends the lines of the last iteration of all chains. Everything is counted from 1;
+/// `fraction_k` is the share of items in the k largest blocks.
+pub(super) fn append(out: &mut String, settings: &Settings, view: &dyn View, n: usize) {
+    let iteration = view.t() - settings.warmup;
+    for ensemble in 0..settings.ensembles {
+        for chain in 0..settings.chains {
+            let record = view.record(ensemble, chain);
+            // Writing to a String cannot fail. Numbers are written so that they read back exactly.
+            let _ = write!(
+                out,
+                "{},{},{iteration},{},{}",
+                ensemble + 1,
+                chain + 1,
+                record.log_joint,
+                record.blocks
+            );
+            let mut items = 0;
+            for size in record.largest {
+                items += size;
+                let _ = write!(out, ",{}", f64::from(items) / n as f64);
+            }
+            for (at, _) in proposals(settings) {
+                let counter = &record.moves[at];
+                let probability = counter.accept_rate().map_or(String::new(), |p| p.to_string());
+                let _ = write!(out, ",{},{},{probability}", counter.accepted, counter.idle);
+            }
+            out.push('\n');
+        }
+    }
+}
+
+/// Reads what [`append`] wrote: traces by ensemble and chain, without draws, counters and best.
+pub(super) fn parse(text: &str, settings: &Settings, n: usize) -> Result<Vec<Vec<Trace>>> {
+    let mut traces = vec![vec![Trace::default(); settings.chains]; settings.ensembles];
+    let mut lines = text.lines().enumerate();
+    if lines.next().map(|(_, line)| line) != Some(header(settings).trim_end()) {
+        let message =
+            "this is not the trace of this run: its first line does not name the right columns";
+        return Err(Error::new(message).at_line(1));
+    }
+    for (at, line) in lines {
+        let damaged = || {
+            Error::new("this line is damaged: it does not hold the numbers of a trace")
+                .at_line(at + 1)
+        };
+        let mut fields = line.split(',');
+        let mut next = || fields.next().ok_or_else(damaged);
+        let mut count = || -> Result<usize> { next()?.parse().map_err(|_| damaged()) };
+        let (ensemble, chain, iteration) = (count()?, count()?, count()?);
+        let trace = ensemble.checked_sub(1).and_then(|e| traces.get_mut(e));
+        let trace =
+            trace.and_then(|chains| chains.get_mut(chain.checked_sub(1)?)).ok_or_else(damaged)?;
+        if iteration != trace.log_joint.len() + 1 {
+            return Err(damaged());
+        }
+        trace.log_joint.push(next()?.parse().map_err(|_| damaged())?);
+        trace.blocks.push(next()?.parse().map_err(|_| damaged())?);
+        let (mut largest, mut before) = ([0; TOP], 0);
+        for size in &mut largest {
+            let fraction: f64 = next()?.parse().map_err(|_| damaged())?;
+            let items = (fraction * n as f64).round() as u32;
+            *size = items.checked_sub(before).ok_or_else(damaged)?;
+            before = items;
+        }
+        trace.largest.push(largest);
+    }
+    Ok(traces)
+}
