@@ -84,11 +84,20 @@ fn split(path: &Path) -> (PathBuf, Option<String>) {
 }
 
 fn open_file(path: &Path, choice: Option<String>) -> Result<Opened> {
-    let mut file = File::open(path).map_err(failed)?;
+    let file = File::open(path).map_err(failed)?;
     if file.metadata().map_err(failed)?.is_dir() {
         return Err(Error::new("this is a folder, not a file"));
     }
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    open_reader(file, name, choice)
+}
+
+/// Opens what can be read as if it were a file of this name.
+pub(super) fn open_reader(
+    mut file: impl Read + 'static,
+    name: String,
+    choice: Option<String>,
+) -> Result<Opened> {
     let mut head = Vec::new();
     (&mut file).take(HEAD).read_to_end(&mut head).map_err(failed)?;
     let packed_by_design = has_ending(&name, ".npz");

@@ -107,6 +107,15 @@ pub fn read_raw(path: &Path, wanted: Option<Wanted>) -> Result<(Format, Raw)> {
     parse(&mut opened, wanted).map_err(|error| error.in_file(path))
 }
 
+/// Reads the content of a file that is in memory, plain or gzipped, under a name whose ending helps
+/// to tell its format.
+pub fn read_bytes(name: &str, bytes: &[u8], wanted: Option<Wanted>) -> Result<(Format, Raw)> {
+    let content = std::io::Cursor::new(bytes.to_vec());
+    container::open_reader(content, name.to_string(), None)
+        .and_then(|mut opened| parse(&mut opened, wanted))
+        .map_err(|error| error.in_file(Path::new(name)))
+}
+
 /// Reads the labels of items from a file.
 pub fn read_labels(path: &Path, names: &[String]) -> Result<Vec<u32>> {
     let mut opened = container::open(path)?;

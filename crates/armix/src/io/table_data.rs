@@ -195,10 +195,11 @@ impl Coding {
             return of(&spelled(one), &spelled(zero));
         }
         // Two words can be told apart; other numbers than 0 and 1 are more likely a mistake, or counts.
-        if let [a, b] = &values[..] {
-            if !is_number(a) && !is_number(b) {
-                return if a < b { of(b, a) } else { of(a, b) };
-            }
+        if let [a, b] = &values[..]
+            && !is_number(a)
+            && !is_number(b)
+        {
+            return if a < b { of(b, a) } else { of(a, b) };
         }
         let odd = |cell: &Option<String>| cell.as_ref().is_some_and(|c| zero_or_one(c).is_none());
         let row = column.cells.iter().position(odd).unwrap_or(0);
