@@ -269,9 +269,9 @@ pub(crate) fn carry_out(
     watch.finish(going.quiet);
     if run.iterations == 0 {
         say("armix: stopped during warm-up: nothing was recorded");
-        return Ok(ExitCode::from(INTERRUPTED));
+    } else {
+        report(&run, name, &dataset.names, going.json)?;
     }
-    report(&run, name, &dataset.names, going.json)?;
     // Running out of --max-time is what was asked for; Ctrl-C is not.
     let interrupted = run.interrupted() && !watch.timed_out();
     Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
