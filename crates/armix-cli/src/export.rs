@@ -3,6 +3,7 @@
 use crate::output::{emit, say};
 use armix::diagnose::second_half;
 use armix::error::{Error, Result};
+use armix::io;
 use armix::store::{Folder, SavedDraw};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -19,7 +20,7 @@ armix.
 Examples:
   armix export RUN labels > labels.csv
   armix export RUN similarity > similarity.csv
-  armix export RUN draws > draws.csv")]
+  armix export RUN draws -o draws.npy     an array: ensemble, chain, draw, item")]
 pub(crate) struct Args {
     /// The folder of the run
     run: PathBuf,
@@ -27,6 +28,10 @@ pub(crate) struct Args {
     /// What to export
     #[arg(value_enum)]
     what: What,
+
+    /// The file to write, as CSV or, if it ends with .npy, for NumPy [default: CSV on standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -43,16 +48,44 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let folder = Folder::new(&args.run);
     let (manifest, run) = folder.load()?;
     let names: Vec<String> = manifest.data.names.iter().map(|name| quoted(name)).collect();
-    let text = match args.what {
-        What::Labels => {
-            let best = run.best().ok_or_else(|| {
-                Error::new("nothing has been recorded in this run yet").in_file(&args.run)
-            })?;
-            let lines = names.iter().zip(&best.1).map(|(name, label)| format!("{name},{label}\n"));
+    let npy = args.output.as_deref().filter(|path| path.extension().is_some_and(|e| e == "npy"));
+    let text = match (args.what, npy) {
+        (What::Labels, npy) => {
+            let nothing =
+                || Error::new("nothing has been recorded in this run yet").in_file(&args.run);
+            let (_, best) = run.best().ok_or_else(nothing)?;
+            if let Some(path) = npy {
+                io::write_npy(path, &[best.len()], best)?;
+                return Ok(ExitCode::SUCCESS);
+            }
+            let lines = names.iter().zip(best).map(|(name, label)| format!("{name},{label}\n"));
             format!("item,label\n{}", lines.collect::<String>())
         }
-        What::Similarity => similarity(&draws(&folder)?, &names)?,
-        What::Draws => {
+        (What::Similarity, npy) => {
+            let n = names.len();
+            let matrix = similarity(&draws(&folder)?, n)?;
+            if let Some(path) = npy {
+                io::write_npy(path, &[n, n], &matrix)?;
+                return Ok(ExitCode::SUCCESS);
+            }
+            similarity_text(&matrix, &names)
+        }
+        (What::Draws, Some(path)) => {
+            // Sorted like the folder of the run: ensemble, chain, iteration.
+            let mut draws = draws(&folder)?;
+            draws.sort_by_key(|d| (d.ensemble, d.chain, d.iteration));
+            let (r, s) = (run.settings.ensembles, run.settings.chains);
+            let shape = [r, s, draws.len() / (r * s), names.len()];
+            let labels: Vec<u32> = draws.into_iter().flat_map(|d| d.labels).collect();
+            if labels.len() != shape.iter().product::<usize>() {
+                let message =
+                    "some draws are missing, so that they make no array; export them as CSV";
+                return Err(Error::new(message).in_file(&args.run));
+            }
+            io::write_npy(path, &shape, &labels)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        (What::Draws, None) => {
             let mut out = format!("ensemble,chain,iteration,{}\n", names.join(","));
             for draw in draws(&folder)? {
                 let _ = write!(out, "{},{},{}", draw.ensemble, draw.chain, draw.iteration);
@@ -64,7 +97,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             out
         }
     };
-    emit(&text)?;
+    match &args.output {
+        None => emit(&text)?,
+        Some(path) => io::write_file(path, &mut |out| {
+            let written = out.write_all(text.as_bytes());
+            written.map_err(|error| Error::new(format!("cannot be written: {error}")))
+        })?,
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -78,8 +117,8 @@ fn draws(folder: &Folder) -> Result<Vec<SavedDraw>> {
     Ok(draws)
 }
 
-fn similarity(draws: &[SavedDraw], names: &[String]) -> Result<String> {
-    let n = names.len();
+/// How often two items share a block, row after row.
+fn similarity(draws: &[SavedDraw], n: usize) -> Result<Vec<f64>> {
     if n > MAX_SIMILARITY {
         return Err(Error::new(format!(
             "a similarity matrix of {n} items is too large: at most {MAX_SIMILARITY} can be exported; export the draws instead"
@@ -99,15 +138,19 @@ fn similarity(draws: &[SavedDraw], names: &[String]) -> Result<String> {
             }
         }
     }
+    Ok(together.into_iter().map(|t| f64::from(t) / f64::from(count)).collect())
+}
+
+fn similarity_text(matrix: &[f64], names: &[String]) -> String {
     let mut out = format!("item,{}\n", names.join(","));
-    for (i, name) in names.iter().enumerate() {
+    for (name, row) in names.iter().zip(matrix.chunks(names.len())) {
         out += name;
-        for j in 0..n {
-            let _ = write!(out, ",{}", f64::from(together[i * n + j]) / f64::from(count));
-        }
+        row.iter().for_each(|p| {
+            let _ = write!(out, ",{p}");
+        });
         out.push('\n');
     }
-    Ok(out)
+    out
 }
 
 /// A name as a CSV field.

@@ -277,11 +277,19 @@ pub(crate) fn carry_out(
     Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
+/// A summary with the names of the items, in the order of the labels.
+#[derive(serde::Serialize)]
+struct Named<'a> {
+    #[serde(flatten)]
+    summary: &'a Summary,
+    items: &'a [String],
+}
+
 /// Prints the summary of a run.
 pub(crate) fn report(run: &Run, name: &str, names: &[String], json: bool) -> Result<()> {
     let summary = Summary::new(run);
     if json {
-        emit_json(&summary)
+        emit_json(&Named { summary: &summary, items: names })
     } else {
         emit(&print::summary(&summary, name, &run.settings, names))
     }

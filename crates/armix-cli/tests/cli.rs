@@ -181,7 +181,7 @@ fn the_json_summary_has_every_key_with_its_type() {
     assert_keys(
         &s,
         "model n seed ensembles chains iterations interrupted seconds verdict reasons moves \
-         log_joint blocks normalised_iterations best_partition",
+         log_joint blocks normalised_iterations best_partition items",
     );
     assert_eq!(s["model"], "irm");
     for (key, value) in [("n", 34), ("seed", 5), ("ensembles", 3), ("chains", 2), ("iterations", 9)]
@@ -189,6 +189,8 @@ fn the_json_summary_has_every_key_with_its_type() {
         assert_eq!(s[key].as_u64(), Some(value), "{key}");
     }
     assert_eq!(s["interrupted"], Value::Bool(false));
+    assert_eq!(s["items"].as_array().map(Vec::len), Some(34));
+    assert_eq!(s["items"][33], "33");
     assert!(s["seconds"].is_f64());
     assert_eq!(s["verdict"], "too-short");
     assert!(s["reasons"].as_array().is_some_and(|r| r.len() == 1));

@@ -163,6 +163,16 @@ fn runs_are_exported() {
     assert!(bob[1] == 1.0 && bob.iter().all(|p| (0.0..=1.0).contains(p)), "{bob:?}");
     succeed(folder.armix(&format!("fit t.csv {SMALL} -n 10 --save-partitions none --out bare")));
     assert!(refuse(folder.armix("export bare draws")).contains("--save-partitions none"));
+    for what in ["labels", "similarity", "draws"] {
+        succeed(folder.armix(&format!("export run {what} -o {what}.npy")));
+        succeed(folder.armix(&format!("export run {what} -o {what}.csv")));
+        let array = fs::read(folder.path().join(format!("{what}.npy"))).expect("an array");
+        assert!(array.starts_with(b"\x93NUMPY"));
+    }
+    let array = fs::read(folder.path().join("draws.npy")).expect("an array");
+    assert!(String::from_utf8_lossy(&array).contains("'shape': (2, 2, 20, 3,)"));
+    assert_eq!(array.len() % 64, 2 * 2 * 20 * 3 * 4 % 64);
+    assert_eq!(fs::read_to_string(folder.path().join("draws.csv")).expect("CSV"), draws);
     let trace = fs::read_to_string(folder.path().join("run/trace.csv")).expect("a trace");
     let header = "ensemble,chain,iteration,log_joint,blocks,fraction_1,";
     assert!(trace.starts_with(header) && trace.lines().count() == 1 + 2 * 2 * 40);

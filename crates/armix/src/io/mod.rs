@@ -29,7 +29,7 @@ mod zip;
 pub use labels::parse_labels;
 pub use prepare::{NetworkOptions, network};
 pub use table_data::{ColumnInfo, ColumnKind, TableOptions, binary, column_types};
-pub use write::write;
+pub use write::{NpyNumber, write, write_file, write_npy};
 
 use crate::data::Dataset;
 use crate::error::{Error, Result};

@@ -15,11 +15,52 @@ use std::path::Path;
 /// matrix), `.mtx`, `.net`, `.gml`, `.graphml`, `.smat`, `.mat`, `.npy` or `.npz`, tables as `.csv`,
 /// `.tsv` or `.npy`; any of them also with `.gz`. The file is whole or not there.
 pub fn write(dataset: &Dataset, path: &Path) -> Result<()> {
+    write_file(path, &mut |out| encode(dataset, path, out))
+}
+
+/// Numbers that NumPy arrays are made of here.
+pub trait NpyNumber: Copy {
+    /// NumPy's name of the type.
+    const DESCR: &'static str;
+    /// The bytes of a number.
+    fn bytes(self) -> Vec<u8>;
+}
+
+impl NpyNumber for u32 {
+    const DESCR: &'static str = "<u4";
+    fn bytes(self) -> Vec<u8> {
+        self.to_le_bytes().to_vec()
+    }
+}
+
+impl NpyNumber for f64 {
+    const DESCR: &'static str = "<f8";
+    fn bytes(self) -> Vec<u8> {
+        self.to_le_bytes().to_vec()
+    }
+}
+
+/// Writes an array as a NumPy file.
+pub fn write_npy<T: NpyNumber>(path: &Path, shape: &[usize], values: &[T]) -> Result<()> {
+    assert_eq!(shape.iter().product::<usize>(), values.len(), "as many values as the shape has");
+    write_file(path, &mut |out| {
+        let written = out
+            .write_all(&npy::header(T::DESCR, shape))
+            .and_then(|()| values.iter().try_for_each(|value| out.write_all(&value.bytes())));
+        written.map_err(|error| Error::new(format!("cannot be written: {error}")))
+    })
+}
+
+/// Writes a file that is whole or not there.
+pub fn write_file(
+    path: &Path,
+    content: &mut dyn FnMut(&mut dyn Write) -> Result<()>,
+) -> Result<()> {
     let temporary = path.with_extension("tmp");
     let failed = |error: std::io::Error| Error::new(format!("cannot be written: {error}"));
     let written = File::create(&temporary).map_err(failed).and_then(|file| {
         let mut out = BufWriter::new(file);
-        encode(dataset, path, &mut out)?;
+        content(&mut out)?;
         out.flush().and_then(|()| out.get_ref().sync_all()).map_err(failed)?;
         fs::rename(&temporary, path).map_err(failed)
     });
