@@ -33,19 +33,36 @@ impl<M: Model> Proposal<M> for Srm {
     }
 }
 
-/// sRM with the informed start of ARM: z*_i = c_i and z*_j = c_j.
+/// What the moves that are informed by the past share: their start, and their buffers.
 #[derive(Debug, Default)]
-pub struct Sarm {
+pub(crate) struct Informed {
     cells: Cells,
     buffers: ReconfigurationBuffers,
 }
 
+impl Informed {
+    /// Steps 1-4 of Algorithm 3: c ← zᵃ ∨ zᵇ ∨ z; remove z_i and z_j, then add c_i, c_j, or c_i ∪ c_j
+    /// when merging.
+    pub(crate) fn open<'a, 't, M: Model>(
+        &'a mut self,
+        phi: &Phi,
+        state: &'a mut State<'t, M>,
+        chooser: &'a mut dyn Chooser,
+    ) -> (&'a Cells, Reconfiguration<'a, 't, M>) {
+        let Informed { cells, buffers } = self;
+        cells.refine(phi, state.z());
+        let seats = (cells.of(phi.i), cells.of(phi.j));
+        (cells, Reconfiguration::open(phi, state, seats, chooser, buffers))
+    }
+}
+
+/// sRM with the informed start of ARM: z*_i = c_i and z*_j = c_j.
+#[derive(Debug, Default)]
+pub struct Sarm(Informed);
+
 impl<M: Model> Proposal<M> for Sarm {
     fn propose(&mut self, phi: &Phi, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
-        let c = &mut self.cells;
-        c.refine(phi, state.z());
-        let seats = (c.of(phi.i), c.of(phi.j));
-        let mut z = Reconfiguration::open(phi, state, seats, chooser, &mut self.buffers);
+        let (_, mut z) = self.0.open(phi, state, chooser);
         for h in singles(phi) {
             z.sweep(&[h]);
         }
@@ -55,19 +72,12 @@ impl<M: Model> Proposal<M> for Sarm {
 
 /// ARM as printed (Algorithm 3): cells inside z_i ∪ z_j move jointly, then single items.
 #[derive(Debug, Default)]
-pub struct ArmInner {
-    cells: Cells,
-    buffers: ReconfigurationBuffers,
-}
+pub struct ArmInner(Informed);
 
 impl<M: Model> Proposal<M> for ArmInner {
     fn propose(&mut self, phi: &Phi, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
-        // 1. c ← zᵃ ∨ zᵇ ∨ z.
-        let c = &mut self.cells;
-        c.refine(phi, state.z());
-        // 2-4. Remove z_i and z_j, then add c_i, c_j, or c_i ∪ c_j when merging.
-        let seats = (c.of(phi.i), c.of(phi.j));
-        let mut z = Reconfiguration::open(phi, state, seats, chooser, &mut self.buffers);
+        // 1-4.
+        let (c, mut z) = self.0.open(phi, state, chooser);
         // 5-8. The cells that are not placed, the largest first.
         for a in c.others(phi) {
             if z.is_inside(a[0]) {
@@ -91,17 +101,11 @@ impl<M: Model> Proposal<M> for ArmInner {
 /// "v leaves X for Y" is "split v from Y, then all of X ∖ v joins v", which is hopeless item by
 /// item and one step as a cell.
 #[derive(Debug, Default)]
-pub struct Arm {
-    cells: Cells,
-    buffers: ReconfigurationBuffers,
-}
+pub struct Arm(Informed);
 
 impl<M: Model> Proposal<M> for Arm {
     fn propose(&mut self, phi: &Phi, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
-        let c = &mut self.cells;
-        c.refine(phi, state.z());
-        let seats = (c.of(phi.i), c.of(phi.j));
-        let mut z = Reconfiguration::open(phi, state, seats, chooser, &mut self.buffers);
+        let (c, mut z) = self.0.open(phi, state, chooser);
         for a in c.others(phi) {
             z.sweep(a);
         }
@@ -118,17 +122,11 @@ impl<M: Model> Proposal<M> for Arm {
 /// ARM by cells alone, without the moves of single items: it costs as many sweeps as there are
 /// cells, so that several fit into one iteration.
 #[derive(Debug, Default)]
-pub struct ArmCells {
-    cells: Cells,
-    buffers: ReconfigurationBuffers,
-}
+pub struct ArmCells(Informed);
 
 impl<M: Model> Proposal<M> for ArmCells {
     fn propose(&mut self, phi: &Phi, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
-        let c = &mut self.cells;
-        c.refine(phi, state.z());
-        let seats = (c.of(phi.i), c.of(phi.j));
-        let mut z = Reconfiguration::open(phi, state, seats, chooser, &mut self.buffers);
+        let (c, mut z) = self.0.open(phi, state, chooser);
         for a in c.others(phi) {
             z.sweep(a);
         }

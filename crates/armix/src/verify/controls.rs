@@ -2,7 +2,7 @@
 
 use super::{Backgrounds, Errors, Problem, refine_naive};
 use crate::model::Model;
-use crate::moves::cells::Cells;
+use crate::moves::arm::Informed;
 use crate::moves::reconfigure::{Reconfiguration, ReconfigurationBuffers};
 use crate::moves::split_merge::SplitMerge;
 use crate::moves::{Background, Phi, Proposal};
@@ -70,17 +70,11 @@ impl<M: Model> Proposal<M> for NoLock {
 
 /// Algorithm 3 in which the first item of a cell is moved again after the cell.
 #[derive(Debug, Default)]
-struct EarmarkTwice {
-    cells: Cells,
-    buffers: ReconfigurationBuffers,
-}
+struct EarmarkTwice(Informed);
 
 impl<M: Model> Proposal<M> for EarmarkTwice {
     fn propose(&mut self, phi: &Phi, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
-        let c = &mut self.cells;
-        c.refine(phi, state.z());
-        let seats = (c.of(phi.i), c.of(phi.j));
-        let mut z = Reconfiguration::open(phi, state, seats, chooser, &mut self.buffers);
+        let (c, mut z) = self.0.open(phi, state, chooser);
         for a in c.others(phi) {
             if z.is_inside(a[0]) {
                 z.sweep(a);
