@@ -34,7 +34,13 @@ pub(super) fn parse(bytes: &[u8]) -> Result<RawNetwork> {
         Some(names) => names,
         None => RawNetwork::numbered(0, n)?,
     };
-    Ok(RawNetwork { names, edges, weights: properties.weights.map(|w| w.1), directed })
+    let weights = properties.weights.map(|w| w.1);
+    if let Some(weight) = weights.iter().flatten().find(|w| !w.is_finite()) {
+        return Err(Error::new(format!(
+            "an edge has the weight {weight}; a weight is a finite number: correct or remove this edge"
+        )));
+    }
+    Ok(RawNetwork { names, edges, weights, directed })
 }
 
 /// Each vertex lists its neighbours; an undirected edge stands at one of its ends.

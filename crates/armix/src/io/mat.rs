@@ -41,7 +41,9 @@ pub(super) fn parse(bytes: &[u8], variable: Option<&str>) -> Result<RawNetwork> 
     let name = choose(&variables(bytes)?, variable)?;
     let mut network = None;
     walk(bytes, &mut |array| {
-        if array.variable.name == name && network.is_none() {
+        // Of two matrices that share a name, a square one was chosen.
+        let square = array.variable.rows == array.variable.cols;
+        if array.variable.name == name && square && network.is_none() {
             network = Some(array.network()?);
         }
         Ok(())

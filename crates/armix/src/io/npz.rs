@@ -126,6 +126,10 @@ impl<'a> Archive<'a> {
                 self.names().join(", ")
             ))
         })?;
+        self.member(at)
+    }
+
+    fn member(&mut self, at: usize) -> Result<Vec<u8>> {
         let content = zip::extract(self.bytes, &self.members[at], self.budget)?;
         self.budget -= content.len() as u64;
         Ok(content)
@@ -219,8 +223,8 @@ impl<'a> Archive<'a> {
         }
         let names: Vec<String> = self.names().iter().map(ToString::to_string).collect();
         let mut found: Vec<(String, Vec<u8>)> = Vec::new();
-        for name in &names {
-            let file = self.array(name)?;
+        for (at, name) in names.iter().enumerate() {
+            let file = self.member(at)?;
             if names.len() == 1 || Array::parse(&file).is_ok_and(|array| array.shape.len() == 2) {
                 found.push((name.clone(), file));
             }

@@ -1,0 +1,1 @@
+graph [ node [ id -9223372036854775808 ] node [ id -1 ] edge [ source -1 target -9223372036854775808 ] ]

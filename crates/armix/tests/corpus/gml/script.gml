@@ -1,0 +1,1 @@
+graph [ node [ id 1 label "<script>&lt;&#x10ffff;&#xd800;&;&&&" ] node [ id 2 ] edge [ source 1 target 2 ] ]

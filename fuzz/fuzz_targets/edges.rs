@@ -1,0 +1,4 @@
+//! Edge lists.
+#![no_main]
+
+armix_fuzz::target!("x.edges");

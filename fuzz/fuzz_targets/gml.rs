@@ -1,0 +1,4 @@
+//! GML.
+#![no_main]
+
+armix_fuzz::target!("x.gml");

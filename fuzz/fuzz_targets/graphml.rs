@@ -1,0 +1,4 @@
+//! GraphML.
+#![no_main]
+
+armix_fuzz::target!("x.graphml");

@@ -1,0 +1,4 @@
+//! graph-tool.
+#![no_main]
+
+armix_fuzz::target!("x.gt");

@@ -1,0 +1,4 @@
+//! Label files.
+#![no_main]
+
+armix_fuzz::target!("labels");

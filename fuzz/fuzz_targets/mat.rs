@@ -1,0 +1,4 @@
+//! MATLAB.
+#![no_main]
+
+armix_fuzz::target!("x.mat");

@@ -1,0 +1,4 @@
+//! Matrices of numbers as text.
+#![no_main]
+
+armix_fuzz::target!("x.txt", "x");

@@ -1,0 +1,4 @@
+//! Matrix Market.
+#![no_main]
+
+armix_fuzz::target!("x.mtx");

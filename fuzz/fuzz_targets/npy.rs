@@ -1,0 +1,4 @@
+//! NumPy arrays.
+#![no_main]
+
+armix_fuzz::target!("x.npy");

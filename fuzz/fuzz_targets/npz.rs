@@ -1,0 +1,4 @@
+//! NumPy and SciPy archives.
+#![no_main]
+
+armix_fuzz::target!("x.npz");

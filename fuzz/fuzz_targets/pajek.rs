@@ -1,0 +1,4 @@
+//! Pajek.
+#![no_main]
+
+armix_fuzz::target!("x.net");

@@ -1,0 +1,4 @@
+//! Sparse matrices as `.smat`.
+#![no_main]
+
+armix_fuzz::target!("x.smat");
