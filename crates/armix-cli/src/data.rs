@@ -98,12 +98,20 @@ fn parse_beta(text: &str) -> std::result::Result<(f64, f64), String> {
     numbers.ok_or_else(|| "write two numbers with a comma between them, for example 1,1".into())
 }
 
-/// The list of built-in data, for help texts.
-pub(crate) fn builtin_help() -> String {
-    let width = 38;
+/// What can be read, for help texts.
+pub(crate) fn data_help() -> String {
+    let width = 29;
     let lines = builtin::LIST.map(|(name, about)| format!("  {name:width$} {about}\n"));
-    format!("Built-in data:\n{}", lines.concat())
+    format!("{FILES}\nBuilt-in data:\n{}", lines.concat())
 }
+
+const FILES: &str = "\
+Files:
+  networks  edge list (numbers or names, perhaps weights), dense matrix, Matrix Market, Pajek,
+            GML, GraphML, .smat, MATLAB .mat (FILE.mat:VARIABLE), .npy, .npz, graph-tool .gt
+  tables    CSV, TSV, .npy
+  packed    any of them as .gz or in a .zip (FILE.zip:MEMBER)
+";
 
 /// Loads built-in data or a file.
 pub(crate) fn load(name: &str, args: &DataArgs) -> Result<Dataset> {

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 const SHOWN: usize = 50;
 
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = format!("{}\nExamples:\n  armix exact four-vertex\n  armix exact tiny.edges --alpha 0.5 --csv > posterior.csv", data::builtin_help()))]
+#[command(after_long_help = format!("{}\nExamples:\n  armix exact four-vertex\n  armix exact tiny.edges --alpha 0.5 --csv > posterior.csv", data::data_help()))]
 pub(crate) struct Args {
     /// Built-in data or a file, with at most 10 items
     data: String,

@@ -24,7 +24,7 @@ const INTERRUPTED: u8 = 130;
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = after_help())]
 pub(crate) struct Args {
-    /// Built-in data (see --help), an edge list, or a CSV table of zeros and ones
+    /// Built-in data or a file with a network or a table of zeros and ones (--help lists both)
     #[arg(default_value = "karate")]
     data: String,
 
@@ -131,7 +131,7 @@ fn after_help() -> String {
         "Moves:\n{}\n{}\nExamples:\n  armix fit\n  armix fit friends.edges --iterations 5000 --seed 7\n  \
          armix fit bernoulli-1 --moves sm,gibbs --json\n  armix fit grid:10x10 --moves arm-cells*5,arm,gibbs --chains 16",
         moves.concat(),
-        data::builtin_help()
+        data::data_help()
     )
 }
 

@@ -5,23 +5,16 @@ use crate::error::{Error, Result};
 use crate::rng::{Purpose, Rng};
 
 /// The names of the built-in data, with what they are.
-pub const LIST: [(&str, &str); 7] = [
-    ("karate", "34 members of a karate club, 78 friendships (Zachary 1977)"),
-    ("southern-women", "18 women, 14 events they attended or not (Davis et al. 1941)"),
+pub const LIST: [(&str, &str); 9] = [
+    ("karate", "34 members of a karate club (Zachary 1977)"),
+    ("southern-women", "18 women at 14 events or not (Davis et al. 1941)"),
     ("four-vertex", "the paper's smallest graph: 0-1, 0-2, 0-3, 2-3"),
-    (
-        "bernoulli-1, bernoulli-2, bernoulli-3",
-        "the paper's Examples 1 to 3: 100 rows in 5 blocks, 6, 8 or 10 columns",
-    ),
-    (
-        "planted:K,size,p_in,p_out",
-        "K blocks of this size, links within and between with these probabilities",
-    ),
-    (
-        "mixture:K,size,columns,noise",
-        "K blocks of rows, each with random zeros and ones, of which a share is flipped",
-    ),
-    ("grid:WxH", "a grid of W × H vertices whose opposite borders touch"),
+    ("bernoulli-1", "the paper's Example 1: 100 rows in 5 blocks, 6 columns"),
+    ("bernoulli-2", "the same with 8 columns"),
+    ("bernoulli-3", "the same with 10 columns"),
+    ("planted:K,size,p_in,p_out", "a network of K blocks, linked within and between"),
+    ("mixture:K,size,columns,noise", "K blocks of random rows, with a share of cells flipped"),
+    ("grid:WxH", "a grid whose opposite borders touch"),
 ];
 
 /// Built-in data by name; `None` if no built-in data are called like that. The seed is for the

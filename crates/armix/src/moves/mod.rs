@@ -146,12 +146,12 @@ pub fn registry<M: Model>() -> Vec<Entry<M>> {
         ),
         entry(
             "arm-inner",
-            "adaptive reconfiguration as printed: cells inside the two blocks move jointly (Algorithm 3)",
+            "adaptive reconfiguration as printed (Algorithm 3): cells inside move jointly",
             Proposal(Past, |_| Box::new(arm::ArmInner::default())),
         ),
         entry(
             "arm",
-            "adaptive reconfiguration: cells outside the two blocks move jointly too",
+            "adaptive reconfiguration: cells inside and outside the two blocks move jointly",
             Proposal(Past, |_| Box::new(arm::Arm::default())),
         ),
         entry(
