@@ -34,19 +34,24 @@ pub fn all<M: Model>(problem: &Problem<M>) -> Vec<(&'static str, Errors)> {
     ]
 }
 
+/// A full scan of [`literal_update`]s.
+fn two_fresh_slots<M: Model>(state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
+    (0..state.z().n()).map(|index| literal_update(state, Item::new(index), chooser)).sum()
+}
+
 /// I = z ∪ {∅} read literally: an item that is a whole block is offered its old block *and* a new
 /// one, which is the same partition twice.
-fn two_fresh_slots<M: Model>(state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
-    let mut buffers = Buffers::default();
-    let mut ln_t = 0.0;
-    for index in 0..state.z().n() {
-        state.pin_blocks();
-        let mut offer = state.z().live().to_vec();
-        offer.push(state.fresh());
-        ln_t += sweep(state, &[Item::new(index)], Offer::Only(&offer), chooser, &mut buffers);
-        state.unpin();
-    }
-    ln_t
+pub fn literal_update<M: Model>(
+    state: &mut State<'_, M>,
+    item: Item,
+    chooser: &mut dyn Chooser,
+) -> f64 {
+    state.pin_blocks();
+    let mut offer = state.z().live().to_vec();
+    offer.push(state.fresh());
+    let ln_pi = sweep(state, &[item], Offer::Only(&offer), chooser, &mut Buffers::default());
+    state.unpin();
+    ln_pi
 }
 
 /// Algorithm 2 without eq. uniquenessconstraint: the last original may leave a block that others
@@ -88,7 +93,9 @@ impl<M: Model> Proposal<M> for EarmarkTwice {
 }
 
 /// c = zᵃ ∨ zᵇ ∨ z with the unmerged z, as printed: the way back from a merge is then launched
-/// from another state than the way there would be.
+/// from another state than the way there would be. Without launch scans: they share their random
+/// numbers, so that after a few of them both launch states have become the same and the mistake
+/// is seen with hardly any background.
 fn unmerged(phi: &Phi, z: &[u32]) -> Phi {
     let mut back = phi.clone();
     back.agreed = refine_naive(&phi.agreed, z);

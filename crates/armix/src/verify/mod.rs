@@ -257,9 +257,14 @@ impl<M: Model> Problem<M> {
                 self.scan(|state, chooser| scan.scan(state, chooser))
             }
             Kind::Proposal(background, make) => {
-                let mut proposal = make(&Options { launch_scans: 2 });
+                // Launch scans make different launch states alike, and so hide mistakes in them: half of
+                // the backgrounds, at random, go without.
+                let mut proposals = [0, 2].map(|launch_scans| make(&Options { launch_scans }));
                 (backgrounds.list(*background, self.target.model.n()).iter())
-                    .map(|phi| self.proposal(&mut *proposal, phi, |phi, _| phi.clone()))
+                    .map(|phi| {
+                        let proposal = &mut proposals[(phi.launch & 1) as usize];
+                        self.proposal(&mut **proposal, phi, |phi, _| phi.clone())
+                    })
                     .reduce(Errors::worst)
                     .unwrap_or_default()
             }
