@@ -26,6 +26,7 @@
 
 pub mod builtin;
 pub mod checkpoint;
+pub mod compare;
 pub mod data;
 pub mod diagnose;
 pub mod ensemble;

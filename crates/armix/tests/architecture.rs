@@ -17,6 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("state", &["error", "model", "partition", "prior"]),
     ("sweep", &["model", "partition", "rng", "state"]),
     ("history", &["partition", "rng"]),
+    ("compare", &["partition"]),
     ("moves", &["error", "history", "model", "partition", "rng", "state", "sweep"]),
     ("run", &["error", "history", "moves"]),
     ("checkpoint", &["history", "partition", "run"]),
