@@ -1,7 +1,6 @@
 //! `armix export`: what is in a saved run, for other programs.
 
 use crate::output::{emit, say};
-use armix::diagnose::second_half;
 use armix::error::{Error, Result};
 use armix::io;
 use armix::store::{Folder, SavedDraw};
@@ -127,7 +126,7 @@ fn similarity(draws: &[SavedDraw], n: usize) -> Result<Vec<f64>> {
     let mut iterations: Vec<u64> = draws.iter().map(|d| d.iteration).collect();
     iterations.sort_unstable();
     iterations.dedup();
-    let from = second_half(&iterations).first().copied().unwrap_or(0);
+    let from = iterations.get(iterations.len() / 2).copied().unwrap_or(0);
     let mut together = vec![0u32; n * n];
     let mut count = 0u32;
     for draw in draws.iter().filter(|d| d.iteration >= from) {

@@ -2,6 +2,7 @@
 
 mod convert;
 mod data;
+mod diagnose;
 mod exact;
 mod export;
 mod fit;
@@ -11,6 +12,7 @@ mod print;
 mod progress;
 mod resume;
 mod show;
+mod source;
 mod verify;
 mod watch;
 
@@ -31,6 +33,7 @@ Examples:
   armix fit friends.edges            cluster the vertices of your network
   armix fit answers.csv --json       cluster the rows of a binary table
   armix resume armix-runs/RUN        go on after Ctrl-C, a crash or a reboot
+  armix diagnose armix-runs/RUN      can I believe it?
   armix exact four-vertex            the exact posterior of a tiny problem
   armix verify                       prove on small problems that every sampler is right";
 
@@ -42,6 +45,8 @@ enum Command {
     Resume(resume::Args),
     /// Print the summary of a saved run, also while it is going on
     Show(show::Args),
+    /// Tell whether a saved run, or draws of another program, can be believed
+    Diagnose(diagnose::Args),
     /// Give labels, similarities or draws of a saved run to other programs
     Export(export::Args),
     /// Show what is in a data file, which model would be used, and what a run would cost
@@ -61,6 +66,7 @@ fn main() -> ExitCode {
         Command::Fit(args) => fit::run(*args),
         Command::Resume(args) => resume::run(&args),
         Command::Show(args) => show::run(&args),
+        Command::Diagnose(args) => diagnose::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Convert(args) => convert::run(&args),

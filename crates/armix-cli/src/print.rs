@@ -1,6 +1,6 @@
 //! The summary of a run for people.
 
-use armix::diagnose::Verdict;
+use armix::diagnose::{Diagnosis, Motion, Quantity};
 use armix::run::Settings;
 use armix::summary::Summary;
 use std::fmt::Write;
@@ -10,16 +10,109 @@ const MAX_BLOCKS: usize = 60;
 /// Names of a block beyond this many are only counted.
 const MAX_NAMES: usize = 60;
 
-/// The whole summary, wrapped to the terminal.
-pub(crate) fn summary(s: &Summary, data: &str, settings: &Settings, names: &[String]) -> String {
-    let width = match console::Term::stdout().size_checked() {
+/// The columns of the terminal, within reason.
+pub(crate) fn terminal_width() -> usize {
+    match console::Term::stdout().size_checked() {
         Some((_, columns)) => (columns as usize).clamp(40, 120),
         None => 100,
-    };
+    }
+}
+
+/// The whole summary, wrapped to the terminal.
+pub(crate) fn summary(s: &Summary, data: &str, settings: &Settings, names: &[String]) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
-    let _ = write_summary(&mut out, s, data, settings, names, width);
+    let _ = write_summary(&mut out, s, data, settings, names, terminal_width());
     out
+}
+
+/// The verdict, why, and what to do.
+fn write_verdict(
+    out: &mut String,
+    verdict: &str,
+    reasons: &[String],
+    next: &[String],
+    width: usize,
+) -> std::fmt::Result {
+    match reasons {
+        [reason] => wrap(out, "", &format!("{verdict}: {reason}."), width)?,
+        _ => {
+            writeln!(out, "{verdict}:")?;
+            reasons.iter().try_for_each(|reason| wrap(out, "  - ", reason, width))?;
+        }
+    }
+    if !next.is_empty() {
+        wrap(out, "Next: ", &format!("{}.", next.join("; ")), width)?;
+    }
+    Ok(())
+}
+
+/// The verdict and the tables of a diagnosis.
+pub(crate) fn diagnosis(d: &Diagnosis, title: &str) -> String {
+    let mut out = String::new();
+    let _ = write_diagnosis(&mut out, d, title, terminal_width());
+    out
+}
+
+fn write_diagnosis(out: &mut String, d: &Diagnosis, title: &str, width: usize) -> std::fmt::Result {
+    let head = format!(
+        "{title}: {} ensembles × {} chains × {} iterations, the first {} of them left out as burn-in",
+        d.ensembles, d.chains, d.iterations, d.burn_in
+    );
+    wrap(out, "", &head, width)?;
+    writeln!(out)?;
+    write_verdict(out, d.verdict.words(), &d.reasons, &d.next, width)?;
+    writeln!(out)?;
+    // R̂ is two characters wide for the formatter, but one on the screen.
+    writeln!(out, "{:21}{:>8}{:>8}{:>7}{:>7}{:>8}", "", "R̂", "rank R̂", "ESS", "tail", "ACT")?;
+    for q in &d.quantities {
+        writeln!(out, "{}", quantity_line(q).trim_end())?;
+    }
+    let note = "R̂ and ESS are between ensembles, chain by chain; ACT is the autocorrelation time in recorded draws";
+    wrap(out, "", note, width)?;
+    if let Some(distances) = &d.distances {
+        writeln!(out)?;
+        let title =
+            "distance of partitions (variation of information, bits) within and between ensembles";
+        wrap(out, "", title, width)?;
+        for (e, row) in distances.vi.iter().enumerate().take(12) {
+            let cells: Vec<String> = row.iter().take(12).map(|v| format!("{v:>7.3}")).collect();
+            writeln!(out, "{:>4} {}", e + 1, cells.concat())?;
+        }
+    } else if d.partitions == 0 {
+        wrap(out, "", "No partitions were saved, so that only numbers could be compared.", width)?;
+    }
+    Ok(())
+}
+
+fn quantity_line(q: &Quantity) -> String {
+    let name = format!("{:21}", q.label);
+    match q.motion {
+        Motion::Constant => format!("{name}  stays at {} in all chains", number(q.mean)),
+        Motion::Stuck => format!("{name}      ∞  stays at different values"),
+        Motion::Moving => {
+            let rhat = |value: Option<f64>| match value {
+                Some(value) if value < 1000.0 => format!("{value:>7.3}"),
+                Some(value) if value.is_finite() => format!("{value:>7.0}"),
+                Some(_) => format!("{:>7}", "∞"),
+                None => format!("{:>7}", "–"),
+            };
+            let count = |value: Option<f64>| value.map_or("–".into(), |v| format!("{v:.0}"));
+            let act = q.act.map_or("–".into(), |v| format!("{v:.1}"));
+            format!(
+                "{name}{}{}{:>7}{:>7}{act:>8}",
+                rhat(q.rhat),
+                rhat(q.rhat_rank),
+                count(q.ess_bulk),
+                count(q.ess_tail)
+            )
+        }
+    }
+}
+
+/// A number with a sensible number of digits.
+fn number(value: f64) -> String {
+    if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.3}") }
 }
 
 fn write_summary(
@@ -47,12 +140,7 @@ fn write_summary(
     );
     wrap(out, "", &head, width)?;
     writeln!(out)?;
-    let verdict = match s.verdict {
-        Verdict::Converged => "Converged",
-        Verdict::NotConverged => "Not converged",
-        Verdict::TooShort => "Too short to tell",
-    };
-    wrap(out, "", &format!("{verdict}: {}.", s.reasons.join("; ")), width)?;
+    write_verdict(out, s.verdict.words(), &s.reasons, &s.next, width)?;
     writeln!(out)?;
     let rhat = match (s.log_joint.rhat, s.log_joint.rhat_sd) {
         (Some(rhat), Some(sd)) => format!("R̂ {rhat:.3} ± {sd:.3} between ensembles"),

@@ -131,6 +131,7 @@ pub fn run<M: Model>(
         }
         Some(from) => Sampler::resume(target, settings, from)?,
     };
+    let from = sampler.t.max(settings.warmup);
     while sampler.t < settings.warmup + settings.iterations {
         pool.install(|| sampler.round());
         sampler.commit(exchange);
@@ -143,6 +144,12 @@ pub fn run<M: Model>(
         n: target.model.n(),
         settings: settings.clone(),
         iterations: sampler.t.saturating_sub(settings.warmup),
+        drawn: settings.keep_draws.map_or(Vec::new(), |thin| {
+            (from..sampler.t)
+                .map(|t| t - settings.warmup)
+                .filter(|i| i.is_multiple_of(thin))
+                .collect()
+        }),
         seconds: sampler.seconds(),
         ensembles: sampler.ensembles.into_iter().map(Ensemble::into_traces).collect(),
     })

@@ -41,6 +41,15 @@ impl Row {
         }
     }
 
+    /// The label of an item.
+    pub fn get(&self, item: usize) -> u32 {
+        match self {
+            Row::Small(row) => u32::from(row[item]),
+            Row::Medium(row) => u32::from(row[item]),
+            Row::Large(row) => row[item],
+        }
+    }
+
     /// Unpacks into a buffer.
     pub fn unpack(&self, labels: &mut Vec<u32>) {
         labels.clear();

@@ -19,6 +19,8 @@ pub enum Purpose {
     Data = 3,
     /// Tests and verification.
     Test = 4,
+    /// Pairs of items to look at in a diagnosis.
+    Diagnosis = 5,
 }
 
 /// A stream of random numbers.

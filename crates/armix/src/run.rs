@@ -4,6 +4,7 @@
 use crate::error::{Error, Result};
 use crate::history::Row;
 use crate::moves::{Options, Schedule};
+use crate::partition::Partition;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -208,12 +209,25 @@ pub struct Trace {
     pub blocks: Vec<u32>,
     /// The sizes of the largest blocks.
     pub largest: Vec<[u32; TOP]>,
-    /// The labels of every `keep_draws`-th iteration.
+    /// The labels of the iterations in [`Run::drawn`].
     pub draws: Vec<Row>,
     /// The best log joint so far with its labels.
     pub best: Option<(f64, Vec<u32>)>,
     /// One counter for each entry of the schedule.
     pub counters: Vec<Counter>,
+}
+
+impl Trace {
+    fn from_labels(draws: Vec<Vec<u32>>) -> Self {
+        let mut trace = Trace::default();
+        for labels in draws {
+            let z = Partition::from_labels(&labels);
+            trace.blocks.push(z.blocks() as u32);
+            trace.largest.push(z.largest());
+            trace.draws.push(Row::new(&z.labels()));
+        }
+        trace
+    }
 }
 
 /// What was sampled.
@@ -229,11 +243,52 @@ pub struct Run {
     pub iterations: usize,
     /// Traces by ensemble and chain.
     pub ensembles: Vec<Vec<Trace>>,
+    /// The iterations, counted from 0, whose labels are in [`Trace::draws`].
+    pub drawn: Vec<usize>,
     /// Wall-clock seconds, with warm-up and before interruptions.
     pub seconds: f64,
 }
 
 impl Run {
+    /// Draws that another program made, by ensemble, chain and iteration. There is no log joint, and
+    /// nothing is known about moves.
+    pub fn from_labels(draws: Vec<Vec<Vec<Vec<u32>>>>) -> Result<Self> {
+        let first = draws.first().and_then(|e| e.first()).and_then(|c| c.first());
+        let n = first.map_or(0, Vec::len);
+        let chains = draws.first().map_or(0, Vec::len);
+        let iterations = draws.iter().flatten().map(Vec::len).min().unwrap_or(0);
+        let unequal = draws.iter().any(|e| e.len() != chains)
+            || draws.iter().flatten().any(|c| c.len() != iterations)
+            || draws.iter().flatten().flatten().any(|labels| labels.len() != n);
+        if n == 0 || unequal {
+            return Err(Error::new(
+                "draws must be of equal shape: as many chains in every ensemble, as many draws in every chain, as many labels in every draw, and one at least of each",
+            ));
+        }
+        let settings = Settings {
+            ensembles: draws.len(),
+            chains,
+            iterations,
+            warmup: 0,
+            ..Settings::default()
+        };
+        let ensembles =
+            draws.into_iter().map(|e| e.into_iter().map(Trace::from_labels).collect()).collect();
+        let drawn = (0..iterations).collect();
+        Ok(Run { model: "labels".into(), n, settings, iterations, ensembles, drawn, seconds: 0.0 })
+    }
+
+    /// Whether log joints are known; they are not if another program made the draws.
+    pub fn has_log_joint(&self) -> bool {
+        self.traces().all(|t| !t.log_joint.is_empty())
+    }
+
+    /// The draws of a chain after burn-in.
+    pub fn draws_after<'a>(&self, trace: &'a Trace, burn_in: usize) -> &'a [Row] {
+        let from = self.drawn.partition_point(|&iteration| iteration < burn_in);
+        trace.draws.get(from..).unwrap_or(&[])
+    }
+
     /// Whether the run was stopped early.
     pub fn interrupted(&self) -> bool {
         self.iterations < self.settings.iterations

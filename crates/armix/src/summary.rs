@@ -1,11 +1,11 @@
 //! What a run says, as one object: the same for people, for JSON and for Python.
 
-use crate::diagnose::{self, Verdict, mean_sd, second_half};
+use crate::diagnose::{self, Diagnosis, Verdict, mean_sd};
 use crate::run::Run;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A run in numbers. Posterior quantities are taken from the second half of all chains.
+/// A run in numbers. Posterior quantities are taken from all chains after burn-in.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     /// The model's name.
@@ -26,8 +26,10 @@ pub struct Summary {
     pub seconds: f64,
     /// Whether to believe it …
     pub verdict: Verdict,
-    /// … and why.
+    /// … why …
     pub reasons: Vec<String>,
+    /// … and what to do next.
+    pub next: Vec<String>,
     /// What each move did, in the order of the schedule.
     #[serde(serialize_with = "in_order")]
     pub moves: Vec<(String, MoveSummary)>,
@@ -95,10 +97,15 @@ fn in_order<S: serde::Serializer>(
 impl Summary {
     /// Summarises a run of at least one iteration.
     pub fn new(run: &Run) -> Self {
-        let (verdict, reasons) = diagnose::verdict(run);
-        let rhat = diagnose::rhat_between_ensembles(run, |t| t.log_joint.clone());
+        Summary::with(run, &Diagnosis::new(run, &diagnose::Options::default()))
+    }
+
+    /// Summarises a run whose diagnosis is known.
+    pub fn with(run: &Run, diagnosis: &Diagnosis) -> Self {
+        let burn_in = diagnosis.burn_in;
+        let rhat = diagnosis.quantity("log_joint");
         let log_joint: Vec<f64> =
-            (run.traces()).flat_map(|t| second_half(&t.log_joint).iter().copied()).collect();
+            (run.traces()).flat_map(|t| t.log_joint[burn_in..].iter().copied()).collect();
         let (mean, sd) = mean_sd(&log_joint);
         let (best, best_partition) = run.best().cloned().unwrap_or((f64::NEG_INFINITY, Vec::new()));
         Summary {
@@ -110,11 +117,18 @@ impl Summary {
             iterations: run.iterations,
             interrupted: run.interrupted(),
             seconds: run.seconds,
-            verdict,
-            reasons,
+            verdict: diagnosis.verdict,
+            reasons: diagnosis.reasons.clone(),
+            next: diagnosis.next.clone(),
             moves: moves(run),
-            log_joint: LogJointSummary { mean, sd, best, rhat: rhat.mean, rhat_sd: rhat.sd },
-            blocks: blocks(run),
+            log_joint: LogJointSummary {
+                mean,
+                sd,
+                best,
+                rhat: rhat.and_then(|q| q.rhat),
+                rhat_sd: rhat.and_then(|q| q.rhat_sd),
+            },
+            blocks: blocks(run, burn_in),
             normalised_iterations: normalised_iterations(run),
             best_partition,
         }
@@ -153,10 +167,10 @@ fn moves(run: &Run) -> Vec<(String, MoveSummary)> {
     merged.into_iter().map(|(name, c)| (name, summary(c))).collect()
 }
 
-fn blocks(run: &Run) -> BlocksSummary {
+fn blocks(run: &Run, burn_in: usize) -> BlocksSummary {
     let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
     for trace in run.traces() {
-        for &k in second_half(&trace.blocks) {
+        for &k in &trace.blocks[burn_in..] {
             *counts.entry(k).or_default() += 1;
         }
     }

@@ -19,7 +19,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("history", &["partition", "rng"]),
     ("compare", &["partition"]),
     ("moves", &["error", "history", "model", "partition", "rng", "state", "sweep"]),
-    ("run", &["error", "history", "moves"]),
+    ("run", &["error", "history", "moves", "partition"]),
     ("checkpoint", &["history", "partition", "run"]),
     (
         "runner",
@@ -38,7 +38,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("ensemble", &["checkpoint", "error", "history", "model", "run", "runner", "state"]),
     ("store", &["checkpoint", "ensemble", "error", "history", "run"]),
-    ("diagnose", &["run"]),
+    ("diagnose", &["compare", "error", "history", "partition", "rng", "run", "special"]),
     ("summary", &["diagnose", "run"]),
     ("exact", &["error", "model", "partition", "state"]),
     ("io", &["data", "error", "partition"]),

@@ -123,7 +123,7 @@ fn autocorrelation_times_on_bernoulli_1() {
                     t.largest.iter().map(|top| f64::from(top[0])).collect::<Vec<_>>()
                 };
                 run.traces()
-                    .map(|t| diagnose::autocorrelation_time(&largest(t)))
+                    .filter_map(|t| diagnose::autocorrelation_time(&largest(t)))
                     .collect::<Vec<_>>()
             })
             .collect();

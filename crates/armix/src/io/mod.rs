@@ -2,6 +2,7 @@
 
 mod bytes;
 mod container;
+mod draws;
 mod edges;
 mod fields;
 mod gml;
@@ -26,6 +27,7 @@ mod table_data;
 mod write;
 mod zip;
 
+pub use draws::{Draws, read_draws};
 pub use labels::parse_labels;
 pub use prepare::{NetworkOptions, network};
 pub use table_data::{ColumnInfo, ColumnKind, TableOptions, binary, column_types};

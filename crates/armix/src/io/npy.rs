@@ -142,6 +142,11 @@ impl<'a> Array<'a> {
         Ok(Array { kind, big_endian, fortran, shape, data: bytes.rest })
     }
 
+    /// Whether the first index runs fastest.
+    pub(super) fn is_fortran(&self) -> bool {
+        self.fortran
+    }
+
     /// The number of elements.
     pub(super) fn len(&self) -> usize {
         match self.kind {

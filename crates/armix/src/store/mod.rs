@@ -233,6 +233,7 @@ impl Folder {
             n: manifest.data.names.len(),
             iterations: 0,
             ensembles: vec![vec![Trace::default(); settings.chains]; settings.ensembles],
+            drawn: Vec::new(),
             seconds: 0.0,
             settings,
         };
@@ -248,17 +249,62 @@ impl Folder {
         Ok((manifest, run))
     }
 
+    /// The run up to its last checkpoint with its draws, thinned evenly so that they take about this
+    /// many bytes at most. Parts that are damaged are left out and named.
+    pub fn load_with_draws(&self, budget: u64) -> Result<(Manifest, Run, Vec<Error>)> {
+        let (manifest, mut run) = self.load()?;
+        let blocks = run.traces().flat_map(|t| &t.blocks).max().copied().unwrap_or(1);
+        let label = if blocks <= 1 << 8 { 1 } else { 2 + 2 * u64::from(blocks > 1 << 16) };
+        let chains = (run.settings.ensembles * run.settings.chains) as u64;
+        let thin = manifest.saving.thin;
+        let each = (run.n as u64 * label + size_of::<Row>() as u64) * chains;
+        let stride =
+            thin * (run.iterations.div_ceil(thin) as u64 * each).div_ceil(budget).max(1) as usize;
+        let mut errors = Vec::new();
+        let parts = self.state()?.map_or(Vec::new(), |state| state.parts);
+        for info in &parts {
+            let part = match self.part(info) {
+                Ok(part) => part,
+                Err(error) => {
+                    errors.push(error);
+                    continue;
+                }
+            };
+            for draw in part {
+                let iteration = (draw.iteration as usize).saturating_sub(1);
+                let place = (draw.ensemble as usize).wrapping_sub(1);
+                let chains = run.ensembles.get_mut(place);
+                let trace = chains.and_then(|c| c.get_mut((draw.chain as usize).wrapping_sub(1)));
+                let Some(trace) = trace.filter(|_| draw.labels.len() == run.n) else {
+                    let message = "a draw in this part does not fit the run";
+                    return Err(
+                        Error::new(message).in_file(&self.file(&format!("draws/{}", info.name)))
+                    );
+                };
+                if iteration.is_multiple_of(stride) && iteration < run.iterations {
+                    trace.draws.push(Row::new(&draw.labels));
+                    if (draw.ensemble, draw.chain) == (1, 1) {
+                        run.drawn.push(iteration);
+                    }
+                }
+            }
+        }
+        Ok((manifest, run, errors))
+    }
+
+    /// The draws of one part.
+    fn part(&self, info: &FileInfo) -> Result<Vec<SavedDraw>> {
+        let path = self.file(&format!("draws/{}", info.name));
+        self.checked("draws", info).and_then(|b| draws::decode(b).map_err(|e| e.in_file(&path)))
+    }
+
     /// All saved draws; a part that is damaged is named in the second list, and the others are read
     /// all the same.
     pub fn draws(&self) -> Result<(Vec<SavedDraw>, Vec<Error>)> {
         let (mut all, mut errors) = (Vec::new(), Vec::new());
         let parts = self.state()?.map_or(Vec::new(), |state| state.parts);
         for info in &parts {
-            let path = self.file(&format!("draws/{}", info.name));
-            let part = self
-                .checked("draws", info)
-                .and_then(|b| draws::decode(b).map_err(|e| e.in_file(&path)));
-            match part {
+            match self.part(info) {
                 Ok(part) => all.extend(part),
                 Err(error) => errors.push(error),
             }

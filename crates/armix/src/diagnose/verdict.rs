@@ -1,0 +1,236 @@
+//! The verdict on a run, in plain words, with its reasons and the next step.
+
+use super::{Distances, Motion, Quantity, mean_sd};
+use crate::run::Run;
+use serde::{Deserialize, Serialize};
+
+/// R̂ up to this is taken as agreement.
+pub const RHAT_LIMIT: f64 = 1.1;
+
+/// With fewer recorded iterations than this nothing can be said.
+pub const TOO_SHORT: usize = 100;
+
+/// With fewer effective draws than this (one chain of each ensemble taken together) nothing can be said.
+pub const LEAST_ESS: f64 = 50.0;
+
+/// Partitions of two ensembles may be farther apart than those of one ensemble by this factor:
+/// chains of one ensemble know each other, and neighbouring draws of a chain are alike.
+const APART: f64 = 1.25;
+/// Distances below this (in bits) are no disagreement, whatever their ratio.
+const CLOSE: f64 = 0.05;
+
+/// Whether to believe a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The ensembles agree.
+    Converged,
+    /// The ensembles disagree.
+    NotConverged,
+    /// Too few iterations or ensembles to tell.
+    TooShort,
+}
+
+impl Verdict {
+    /// The verdict in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Converged => "Converged",
+            Verdict::NotConverged => "Not converged",
+            Verdict::TooShort => "Too short to tell",
+        }
+    }
+}
+
+/// A verdict with its reasons and what to do next.
+pub(super) struct Judgement {
+    pub(super) verdict: Verdict,
+    pub(super) reasons: Vec<String>,
+    pub(super) next: Vec<String>,
+}
+
+impl Judgement {
+    fn new(verdict: Verdict, reasons: Vec<String>, next: &[&str]) -> Self {
+        Judgement { verdict, reasons, next: next.iter().map(ToString::to_string).collect() }
+    }
+}
+
+/// Judges a run; also tells which ensembles (counted from 1) sit in the same mode.
+pub(super) fn judge(
+    run: &Run,
+    burn_in: usize,
+    quantities: &[Quantity],
+    distances: Option<&Distances>,
+) -> (Judgement, Vec<Vec<usize>>) {
+    let modes = distances.map_or_else(|| vec![(1..=run.ensembles.len()).collect()], modes);
+    let too_little = too_little(run);
+    if !too_little.reasons.is_empty() {
+        return (too_little, modes);
+    }
+    let mut reasons = Vec::new();
+    if modes.len() > 1 {
+        reasons.push(describe_modes(run, burn_in, &modes));
+    }
+    let disagreements = disagreements(quantities);
+    if modes.len() == 1 && !disagreements.is_empty() && distances.is_some() {
+        reasons.push(
+            "chains of one ensemble differ as much as ensembles do: there is no one mode".into(),
+        );
+    }
+    reasons.extend(disagreements);
+    if !reasons.is_empty() {
+        let next = [
+            "run longer: armix resume RUN --iterations +N",
+            "or with more chains (--chains) or bolder moves (--moves arm-cells*5,arm,gibbs)",
+            "do not report one of the answers as the answer: the modes above are what is known so far",
+        ];
+        let next = if modes.len() > 1 { &next[..] } else { &next[..2] };
+        return (Judgement::new(Verdict::NotConverged, reasons, next), modes);
+    }
+    if run.has_log_joint() && run.counters(run.traces()).iter().all(|c| c.accepted == 0) {
+        let reason = "no move changed anything: the chains are where they began";
+        let next = ["use gibbs among the moves"];
+        return (Judgement::new(Verdict::TooShort, vec![reason.into()], &next), modes);
+    }
+    let least = quantities
+        .iter()
+        .filter(|q| !q.name.starts_with("co_assignment"))
+        .filter_map(|q| Some((q.ess_bulk?, q)))
+        .min_by(|a, b| a.0.total_cmp(&b.0));
+    if let Some((ess, quantity)) = least.filter(|(ess, _)| *ess < LEAST_ESS) {
+        let reason = format!(
+            "the ensembles agree, but the {} has only {ess:.0} effective draws; {LEAST_ESS} are needed",
+            quantity.label
+        );
+        let next = ["run longer: armix resume RUN --iterations +N"];
+        return (Judgement::new(Verdict::TooShort, vec![reason], &next), modes);
+    }
+    let worst = quantities
+        .iter()
+        .filter(|q| q.name != "co_assignment_max")
+        .flat_map(|q| [q.rhat, q.rhat_rank])
+        .flatten()
+        .fold(1.0, f64::max);
+    let mut reasons = vec![format!(
+        "the ensembles agree: R̂ of log joint, number of blocks, block sizes and co-assignments is at most {worst:.3}"
+    )];
+    if !run.has_log_joint() {
+        reasons[0] = reasons[0].replace("log joint, ", "");
+    }
+    if let Some((within, between)) = distances.and_then(|d| Some((d.vi_within(), d.vi_between()?)))
+    {
+        reasons.push(format!(
+            "partitions of different ensembles are as close as those of one ensemble ({between:.2} and {within:.2} bits)"
+        ));
+    }
+    (Judgement::new(Verdict::Converged, reasons, &[]), modes)
+}
+
+/// Whether there is enough to judge at all.
+fn too_little(run: &Run) -> Judgement {
+    let (mut reasons, mut next) = (Vec::new(), Vec::new());
+    if run.iterations < TOO_SHORT {
+        reasons.push(format!(
+            "{} iterations were recorded; at least {TOO_SHORT} are needed to say anything",
+            run.iterations
+        ));
+        next.push("run longer: armix resume RUN --iterations +N");
+    }
+    if run.ensembles.len() < 2 {
+        reasons.push("there is one ensemble, so that there is no R̂: chains of one ensemble depend on each other".into());
+        next.push("use at least 2 ensembles (--ensembles), better 4");
+    }
+    Judgement::new(Verdict::TooShort, reasons, &next)
+}
+
+/// On what the ensembles disagree. Of single pairs of items one may well be unlucky, so that their
+/// mean counts.
+fn disagreements(quantities: &[Quantity]) -> Vec<String> {
+    let (mut above, mut stuck, mut reasons) = (Vec::new(), Vec::new(), Vec::new());
+    for q in quantities.iter().filter(|q| q.name != "co_assignment_max") {
+        let worst = q.rhat.into_iter().chain(q.rhat_rank).fold(1.0, f64::max);
+        let infinite = q.motion == Motion::Stuck || worst.is_infinite();
+        match q.name.as_str() {
+            "co_assignment_mean" if infinite => reasons.push(
+                "some pairs of items are always together in some chains and never in others".into(),
+            ),
+            "co_assignment_mean" if worst > RHAT_LIMIT => {
+                above.push(format!("co-assignments {worst:.2}"));
+            }
+            _ if infinite => stuck.push(q.label.clone()),
+            _ if worst > RHAT_LIMIT => above.push(format!("{} {worst:.2}", q.label)),
+            _ => {}
+        }
+    }
+    if !stuck.is_empty() {
+        reasons.push(format!("chains never move: they stay at different {}", stuck.join(", ")));
+    }
+    if !above.is_empty() {
+        reasons.push(format!("R̂ between ensembles is above {RHAT_LIMIT} ({})", above.join(", ")));
+    }
+    reasons
+}
+
+/// Ensembles (counted from 1) in groups: two belong together if their partitions are no farther
+/// apart than those of either of them.
+fn modes(distances: &Distances) -> Vec<Vec<usize>> {
+    let vi = &distances.vi;
+    let together = |e: usize, f: usize| vi[e][f] <= (APART * vi[e][e].max(vi[f][f])).max(CLOSE);
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for e in 0..vi.len() {
+        let (joined, mut rest): (Vec<_>, Vec<_>) = (groups.into_iter())
+            .partition(|group: &Vec<usize>| group.iter().any(|&f| together(e, f - 1)));
+        let mut group: Vec<usize> = joined.into_iter().flatten().collect();
+        group.push(e + 1);
+        group.sort_unstable();
+        rest.push(group);
+        groups = rest;
+    }
+    groups.sort();
+    groups
+}
+
+/// "ensembles 1, 3 sit in one mode, 2, 4 in another, 37 nats apart".
+fn describe_modes(run: &Run, burn_in: usize, modes: &[Vec<usize>]) -> String {
+    let list =
+        |group: &[usize]| group.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    if modes.iter().all(|group| group.len() == 1) {
+        return match modes.len() {
+            2 => format!("the two ensembles sit in different modes{}", nats(run, burn_in, modes)),
+            _ => format!(
+                "each of the {} ensembles sits in a mode of its own{}",
+                modes.len(),
+                nats(run, burn_in, modes)
+            ),
+        };
+    }
+    let mut parts = Vec::new();
+    for (at, group) in modes.iter().enumerate() {
+        let (noun, verb) =
+            if group.len() > 1 { ("ensembles", "sit") } else { ("ensemble", "sits") };
+        parts.push(match at {
+            0 => format!("{noun} {} {verb} in one mode", list(group)),
+            1 => format!("{} in another", list(group)),
+            _ => format!("{} in yet another", list(group)),
+        });
+    }
+    parts.join(", ") + &nats(run, burn_in, modes)
+}
+
+/// How far the mean log joints of the modes are apart.
+fn nats(run: &Run, burn_in: usize, modes: &[Vec<usize>]) -> String {
+    let mean = |group: &Vec<usize>| {
+        let kept = group.iter().flat_map(|e| &run.ensembles[e - 1]);
+        let values: Vec<f64> =
+            kept.flat_map(|t| t.log_joint.get(burn_in..).unwrap_or(&[])).copied().collect();
+        mean_sd(&values).0
+    };
+    let means: Vec<f64> = modes.iter().map(mean).collect();
+    let gap = means.iter().copied().fold(f64::MIN, f64::max)
+        - means.iter().copied().fold(f64::MAX, f64::min);
+    match gap.is_finite() {
+        true if gap >= 10.0 => format!(", {gap:.0} nats apart in log joint"),
+        true => format!(", {gap:.1} nats apart in log joint"),
+        false => String::new(),
+    }
+}
