@@ -8,7 +8,7 @@ use armix::model::Model;
 use armix::models::{Bernoulli, Irm};
 use armix::state::Target;
 use armix::store::{self, DataInfo, ModelInfo};
-use armix::{builtin, models};
+use armix::{builtin, models, predict};
 use std::path::Path;
 
 /// Options that choose data and model.
@@ -59,6 +59,16 @@ pub(crate) struct DataArgs {
     /// The column of a table with known groups, which is left out
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     pub label_column: Option<String>,
+
+    /// Hide this fraction of pairs or cells, and tell how well they are predicted
+    #[arg(long, value_name = "F", allow_negative_numbers = true, help_heading = "Data")]
+    #[serde(default)]
+    pub hold_out: Option<f64>,
+
+    /// Which entries are hidden by --hold-out
+    #[arg(long, default_value_t = 1, value_name = "SEED", help_heading = "Data")]
+    #[serde(default)]
+    pub hold_out_seed: u64,
 }
 
 impl DataArgs {
@@ -113,8 +123,16 @@ Files:
   packed    any of them as .gz or in a .zip (FILE.zip:MEMBER)
 ";
 
-/// Loads built-in data or a file.
+/// Loads built-in data or a file, and hides what is to be held out.
 pub(crate) fn load(name: &str, args: &DataArgs) -> Result<Dataset> {
+    let dataset = load_whole(name, args)?;
+    match args.hold_out {
+        Some(fraction) => predict::hold_out(dataset, fraction, args.hold_out_seed),
+        None => Ok(dataset),
+    }
+}
+
+fn load_whole(name: &str, args: &DataArgs) -> Result<Dataset> {
     let options = args.options()?;
     if let Some(data) = builtin::load(name, args.data_seed) {
         return prepare_builtin(data?, &options);
@@ -134,8 +152,7 @@ pub(crate) fn load(name: &str, args: &DataArgs) -> Result<Dataset> {
 fn prepare_builtin(dataset: Dataset, options: &io::Options) -> Result<Dataset> {
     match &dataset.data {
         Data::Network(graph) if options.network != NetworkOptions::default() => {
-            let pairs = |u: usize| graph.neighbours(u).iter().map(move |&v| (u as u32, v));
-            let edges = (0..graph.n()).flat_map(pairs).filter(|(u, v)| u < v).collect();
+            let edges = graph.links().collect();
             let raw = RawNetwork { names: dataset.names, edges, ..RawNetwork::default() };
             io::network(raw, &options.network)
         }
@@ -211,6 +228,10 @@ fn fingerprint(dataset: &Dataset) -> String {
             for v in 0..graph.n() {
                 bytes.push(b'\n');
                 graph.neighbours(v).iter().for_each(|u| bytes.extend_from_slice(&u.to_le_bytes()));
+            }
+            for (u, v) in graph.hidden_pairs() {
+                bytes.extend_from_slice(&u.to_le_bytes());
+                bytes.extend_from_slice(&v.to_le_bytes());
             }
         }
         Data::Table(table) => {

@@ -5,7 +5,47 @@ use crate::error::{Error, Result};
 /// Items are numbered with 32 bits; the last number means "nowhere".
 const MAX_ITEMS: usize = u32::MAX as usize - 1;
 
-/// A simple undirected network, its edges stored twice (once from either end) in rows.
+/// Which vertices go with which, stored twice (once from either end) in rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Adjacency {
+    start: Vec<usize>,
+    neighbours: Vec<u32>,
+}
+
+impl Adjacency {
+    /// Of pairs that are sorted and different.
+    fn new(n: usize, pairs: &[(u32, u32)]) -> Self {
+        let mut start = vec![0usize; n + 1];
+        for &(u, v) in pairs {
+            start[u as usize + 1] += 1;
+            start[v as usize + 1] += 1;
+        }
+        for v in 0..n {
+            start[v + 1] += start[v];
+        }
+        let mut next = start.clone();
+        let mut neighbours = vec![0; 2 * pairs.len()];
+        for &(u, v) in pairs {
+            for (from, to) in [(u, v), (v, u)] {
+                neighbours[next[from as usize]] = to;
+                next[from as usize] += 1;
+            }
+        }
+        Adjacency { start, neighbours }
+    }
+
+    #[inline]
+    fn of(&self, v: usize) -> &[u32] {
+        &self.neighbours[self.start[v]..self.start[v + 1]]
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let from = |u: usize| self.of(u).iter().map(move |&v| (u as u32, v));
+        (0..self.start.len() - 1).flat_map(from).filter(|(u, v)| u < v)
+    }
+}
+
+/// A simple undirected network. Of some pairs it may be unknown whether they are linked.
 ///
 /// ```
 /// let graph = armix::data::Graph::new(3, &[(0, 1), (1, 0), (2, 2)]).unwrap();
@@ -14,8 +54,9 @@ const MAX_ITEMS: usize = u32::MAX as usize - 1;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
-    start: Vec<usize>,
-    neighbours: Vec<u32>,
+    links: Adjacency,
+    /// The pairs that were not observed; `None` if all were.
+    hidden: Option<Adjacency>,
     /// Self-loops that were left out.
     pub loops_dropped: usize,
     /// Repeated edges that were counted once.
@@ -45,45 +86,65 @@ impl Graph {
         edges.sort_unstable();
         let with_duplicates = edges.len();
         edges.dedup();
-        let ends = edges;
-        let mut start = vec![0usize; n + 1];
-        for &(u, v) in &ends {
-            start[u as usize + 1] += 1;
-            start[v as usize + 1] += 1;
-        }
-        for v in 0..n {
-            start[v + 1] += start[v];
-        }
-        let mut next = start.clone();
-        let mut neighbours = vec![0; 2 * ends.len()];
-        for &(u, v) in &ends {
-            for (from, to) in [(u, v), (v, u)] {
-                neighbours[next[from as usize]] = to;
-                next[from as usize] += 1;
-            }
-        }
         Ok(Graph {
-            start,
-            neighbours,
+            links: Adjacency::new(n, &edges),
+            hidden: None,
             loops_dropped,
-            duplicates_dropped: with_duplicates - ends.len(),
+            duplicates_dropped: with_duplicates - edges.len(),
         })
+    }
+
+    /// The same network, of which these pairs were not observed, linked or not.
+    pub fn hiding(&self, pairs: &[(u32, u32)]) -> Self {
+        let hidden = pairs.iter().map(|&(u, v)| (u.min(v), u.max(v))).filter(|(u, v)| u != v);
+        let mut hidden: Vec<(u32, u32)> = hidden.chain(self.hidden_pairs()).collect();
+        hidden.sort_unstable();
+        hidden.dedup();
+        let seen = |pair: &(u32, u32)| hidden.binary_search(pair).is_err();
+        let links: Vec<(u32, u32)> = self.links().filter(seen).collect();
+        Graph {
+            links: Adjacency::new(self.n(), &links),
+            hidden: (!hidden.is_empty()).then(|| Adjacency::new(self.n(), &hidden)),
+            ..self.clone()
+        }
+    }
+
+    /// All links, each once, the smaller vertex first.
+    pub fn links(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.links.pairs()
+    }
+
+    /// The pairs that were not observed, each once, the smaller vertex first.
+    pub fn hidden_pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.hidden.iter().flat_map(Adjacency::pairs)
+    }
+
+    /// Whether some pairs were not observed.
+    #[inline]
+    pub fn has_hidden(&self) -> bool {
+        self.hidden.is_some()
+    }
+
+    /// The vertices of which it is not known whether v is linked to them.
+    #[inline]
+    pub fn unobserved(&self, v: usize) -> &[u32] {
+        self.hidden.as_ref().map_or(&[], |hidden| hidden.of(v))
     }
 
     /// The number of vertices.
     pub fn n(&self) -> usize {
-        self.start.len() - 1
+        self.links.start.len() - 1
     }
 
     /// The number of edges.
     pub fn edges(&self) -> usize {
-        self.neighbours.len() / 2
+        self.links.neighbours.len() / 2
     }
 
     /// The vertices that v is linked to.
     #[inline]
     pub fn neighbours(&self, v: usize) -> &[u32] {
-        &self.neighbours[self.start[v]..self.start[v + 1]]
+        self.links.of(v)
     }
 
     /// Whether two vertices are linked.
@@ -121,7 +182,10 @@ impl Graph {
     }
 }
 
-/// A table of n rows and d columns of zeros and ones.
+/// What stands in a cell of a [`BinaryTable`] that was not observed.
+pub const MISSING: u8 = 2;
+
+/// A table of n rows and d columns of zeros and ones, of which some may be missing.
 ///
 /// ```
 /// let table = armix::data::BinaryTable::new(2, 3, vec![0, 1, 1, 1, 0, 0]).unwrap();
@@ -134,7 +198,7 @@ pub struct BinaryTable {
 }
 
 impl BinaryTable {
-    /// The table with these cells, row after row.
+    /// The table with these cells, row after row: 0, 1 or [`MISSING`].
     pub fn new(n: usize, d: usize, cells: Vec<u8>) -> Result<Self> {
         check_n(n, "rows")?;
         if d == 0 {
@@ -147,7 +211,7 @@ impl BinaryTable {
                 cells.len()
             )));
         }
-        if let Some(at) = cells.iter().position(|&c| c > 1) {
+        if let Some(at) = cells.iter().position(|&c| c > MISSING) {
             return Err(Error::new(format!(
                 "row {}, column {}: {} is neither 0 nor 1",
                 at / d,
@@ -156,6 +220,26 @@ impl BinaryTable {
             )));
         }
         Ok(BinaryTable { d, cells })
+    }
+
+    /// The same table, of which these cells (row and column) were not observed.
+    pub fn hiding(&self, hidden: &[(u32, u32)]) -> Self {
+        let mut table = self.clone();
+        for &(row, column) in hidden {
+            table.cells[row as usize * self.d + column as usize] = MISSING;
+        }
+        table
+    }
+
+    /// The cells (row and column) that were not observed.
+    pub fn missing(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let missing = self.cells.iter().enumerate().filter(|(_, cell)| **cell == MISSING);
+        missing.map(|(at, _)| ((at / self.d) as u32, (at % self.d) as u32))
+    }
+
+    /// Whether some cells were not observed.
+    pub fn has_missing(&self) -> bool {
+        self.cells.contains(&MISSING)
     }
 
     /// The number of rows.
@@ -205,6 +289,14 @@ impl Data {
             Data::Table(table) => table.n(),
         }
     }
+
+    /// The entries that were not observed: pairs of vertices, or row and column.
+    pub fn hidden(&self) -> Vec<(u32, u32)> {
+        match self {
+            Data::Network(graph) => graph.hidden_pairs().collect(),
+            Data::Table(table) => table.missing().collect(),
+        }
+    }
 }
 
 /// Data with what is known about them.
@@ -218,6 +310,17 @@ pub struct Dataset {
     pub columns: Vec<String>,
     /// What was done to the data while they were read, each a sentence.
     pub notes: Vec<String>,
+    /// Entries that were observed and then hidden, to see how well they are predicted.
+    pub held_out: Vec<HeldOut>,
+}
+
+/// An entry that was observed and then hidden.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeldOut {
+    /// The pair of vertices, or row and column.
+    pub entry: (u32, u32),
+    /// Whether there is a link, or a one.
+    pub value: bool,
 }
 
 impl Dataset {
@@ -227,6 +330,7 @@ impl Dataset {
             names: (0..data.n()).map(|i| i.to_string()).collect(),
             columns: Vec::new(),
             notes: Vec::new(),
+            held_out: Vec::new(),
             data,
         }
     }

@@ -38,6 +38,7 @@ pub mod model;
 pub mod models;
 pub mod moves;
 pub mod partition;
+pub mod predict;
 pub mod prior;
 pub mod rng;
 pub mod run;

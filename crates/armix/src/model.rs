@@ -57,10 +57,16 @@ pub trait Model: Sized + Send + Sync + 'static {
     /// ln p(Y | z) from the data and nothing else, slow and obvious: what the tests believe.
     fn ln_evidence_naive(&self, labels: &[u32]) -> f64;
 
-    /// A small made-up instance with n items, not symmetric in its items, for verification.
+    /// The probability that an entry (a pair of vertices, or row and column) is one, given the blocks of
+    /// z and all that was observed. Both items are placed.
+    fn predict(&self, stats: &Self::Stats, z: &Partition, entry: (u32, u32)) -> f64;
+
+    /// A small made-up instance with n items, not symmetric in its items, for verification. If n is
+    /// odd, something in it is missing, so that every test sees both kinds.
     fn example(n: usize) -> Self;
 
-    /// New data of the same shape drawn from p(Y | z), with the same hyper-parameters.
+    /// New data of the same shape drawn from p(Y | z), with the same hyper-parameters and the same
+    /// entries missing. One random number is used for each observed entry.
     fn simulate(&self, labels: &[u32], uniform: &mut dyn FnMut() -> f64) -> Self;
 
     /// The bytes that the statistics of one state take with so many blocks.

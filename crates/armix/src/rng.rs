@@ -21,6 +21,8 @@ pub enum Purpose {
     Test = 4,
     /// Pairs of items to look at in a diagnosis.
     Diagnosis = 5,
+    /// Entries that are hidden.
+    HoldOut = 6,
 }
 
 /// A stream of random numbers.

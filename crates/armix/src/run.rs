@@ -289,6 +289,13 @@ impl Run {
         trace.draws.get(from..).unwrap_or(&[])
     }
 
+    /// About so many draws of all chains after burn-in, evenly spread.
+    pub fn some_draws(&self, burn_in: usize, count: usize) -> Vec<&Row> {
+        let all: Vec<&Row> = self.traces().flat_map(|t| self.draws_after(t, burn_in)).collect();
+        let count = count.clamp(1, all.len().max(1));
+        (0..count.min(all.len())).map(|k| all[k * all.len() / count]).collect()
+    }
+
     /// Whether the run was stopped early.
     pub fn interrupted(&self) -> bool {
         self.iterations < self.settings.iterations

@@ -63,6 +63,11 @@ impl<'t, M: Model> State<'t, M> {
     /// The state that these labels describe.
     pub fn from_labels(target: &'t Target<M>, labels: &[u32]) -> Self {
         assert_eq!(labels.len(), target.model.n(), "one label for each item");
+        State::from_first_labels(target, labels)
+    }
+
+    /// The state that these labels of the first items describe; the others are placed nowhere.
+    pub fn from_first_labels(target: &'t Target<M>, labels: &[u32]) -> Self {
         let mut state = State::unplaced(target);
         let mut slots = vec![Slot::NOWHERE; labels.len()];
         for (index, label) in crate::partition::canonical(labels).into_iter().enumerate() {
@@ -170,6 +175,11 @@ impl<'t, M: Model> State<'t, M> {
     /// Gives empty slots free again that were kept.
     pub fn unpin(&mut self) {
         self.z.unpin_all();
+    }
+
+    /// The probability that an entry of the data is one, given the blocks; see [`Model::predict`].
+    pub fn predict(&self, entry: (u32, u32)) -> f64 {
+        self.target.model.predict(&self.stats, &self.z, entry)
     }
 
     /// ln q(z) of the placed items.

@@ -40,6 +40,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("store", &["checkpoint", "ensemble", "error", "history", "run"]),
     ("diagnose", &["compare", "error", "history", "partition", "rng", "run", "special"]),
     ("summary", &["diagnose", "run"]),
+    ("predict", &["data", "error", "history", "model", "partition", "rng", "state"]),
     ("exact", &["error", "model", "partition", "state"]),
     ("io", &["data", "error", "partition"]),
     ("builtin", &["data", "error", "rng"]),

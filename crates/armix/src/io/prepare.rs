@@ -86,7 +86,8 @@ pub fn network(raw: RawNetwork, options: &NetworkOptions) -> Result<Dataset> {
         (graph, names) = restrict(&graph, &names, &kept)?;
     }
     note(&mut notes, graph.isolated(), "vertex has no edge", "vertices have no edge");
-    Ok(Dataset { data: Data::Network(graph), names, columns: Vec::new(), notes })
+    let dataset = Dataset::new(Data::Network(graph));
+    Ok(Dataset { names, notes, ..dataset })
 }
 
 fn note(notes: &mut Vec<String>, count: usize, one: &str, many: &str) {

@@ -2,7 +2,7 @@
 
 use super::raw::{RawColumn, RawTable};
 use super::table::is_number;
-use crate::data::{BinaryTable, Data, Dataset};
+use crate::data::{BinaryTable, Data, Dataset, MISSING};
 use crate::error::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -92,8 +92,8 @@ pub fn column_types(table: &RawTable) -> Vec<ColumnInfo> {
     table.columns.iter().map(info).collect()
 }
 
-/// The zeros and ones of a table. Columns of two other values are coded, which the notes say; what
-/// cannot be coded and missing cells are errors.
+/// The zeros and ones of a table. Columns of two other values are coded, which the notes say, as they
+/// say how many cells are missing; what cannot be coded is an error.
 pub fn binary(table: &RawTable, options: &TableOptions) -> Result<Dataset> {
     let mut notes = Vec::new();
     let find = |name: &Option<String>| name.as_ref().map(|n| find(table, n)).transpose();
@@ -140,14 +140,15 @@ pub fn binary(table: &RawTable, options: &TableOptions) -> Result<Dataset> {
             data
         }
     };
-    check_missing(table, &data)?;
+    notes.extend(missing(table, &data)?);
     let mut codings: BTreeMap<(String, String), Vec<&str>> = BTreeMap::new();
     let mut cells = vec![0u8; table.rows() * data.len()];
     for (to, &at) in data.iter().enumerate() {
         let column = &table.columns[at];
         let coding = Coding::of(table, column)?;
         for (row, cell) in column.cells.iter().enumerate() {
-            cells[row * data.len() + to] = coding.code(cell.as_deref().unwrap_or_default());
+            cells[row * data.len() + to] =
+                cell.as_deref().map_or(MISSING, |cell| coding.code(cell));
         }
         if let Coding::Words(one, zero) = coding {
             codings.entry((one, zero)).or_default().push(&column.name);
@@ -264,26 +265,28 @@ fn select(table: &RawTable, names: &[String]) -> Result<Vec<usize>> {
     Ok(chosen)
 }
 
-fn check_missing(table: &RawTable, data: &[usize]) -> Result<()> {
+/// A note about missing cells, if there are any. A column without a single value is an error.
+fn missing(table: &RawTable, data: &[usize]) -> Result<Option<String>> {
     let missing = |at: usize| table.columns[at].cells.iter().filter(|c| c.is_none()).count();
     let columns: Vec<_> = data.iter().map(|&at| (at, missing(at))).filter(|c| c.1 > 0).collect();
-    let Some(&(first, _)) = columns.first() else {
-        return Ok(());
-    };
+    if let Some(&(at, _)) = columns.iter().find(|&&(_, count)| count == table.rows()) {
+        return Err(Error::new(format!(
+            "column '{}' has no values at all: choose other columns with --columns",
+            table.columns[at].name
+        )));
+    }
     let total: usize = columns.iter().map(|c| c.1).sum();
-    let listed =
-        columns.iter().take(20).map(|&(at, m)| format!("'{}' ({m})", table.columns[at].name));
-    let more = (columns.len() > 20).then(|| format!("and {} more columns", columns.len() - 20));
-    let error = Error::new(format!(
-        "{total} cell{} missing, in {}; missing cells cannot be integrated out yet: remove their rows, or choose other columns with --columns",
-        if total == 1 { " is" } else { "s are" },
-        listed.chain(more).collect::<Vec<_>>().join(", ")
-    ));
-    let row = table.columns[first].cells.iter().position(Option::is_none);
-    Err(match row.and_then(|row| table.lines.get(row)) {
-        Some(&line) => error.at_line(line),
-        None => error,
-    })
+    if total == 0 {
+        return Ok(None);
+    }
+    let mut listed: Vec<String> = (columns.iter().take(5))
+        .map(|&(at, count)| format!("'{}' ({count})", table.columns[at].name))
+        .collect();
+    if columns.len() > 5 {
+        listed.push(format!("and {} more columns", columns.len() - 5));
+    }
+    let cells = if total == 1 { "cell is" } else { "cells are" };
+    Ok(Some(format!("{total} {cells} missing and integrated out, in {}", listed.join(", "))))
 }
 
 /// Whether a first column names the rows. Some names may come twice, as they do in real tables.
@@ -392,10 +395,10 @@ mod tests {
             let error = binary(&table, &options).unwrap_err().to_string();
             assert!(words.iter().all(|word| error.contains(word)), "{error}");
         };
-        refused(
-            TableOptions::default(),
-            &["line 3", "2 cells are missing, in 'm' (2)", "--columns"],
-        );
+        refused(TableOptions::default(), &["line 3", "column 'x' holds '2'"]);
+        let empty = raw("a,b\n1,\n0,NA\n");
+        let error = binary(&empty, &TableOptions::default()).unwrap_err().to_string();
+        assert!(error.contains("column 'b' has no values at all"), "{error}");
         refused(options(&["x"]), &["line 3", "column 'x' holds '2'", "3 different values"]);
         refused(options(&["z"]), &["line 2", "'a'"]);
         refused(options(&["2"]), &["1 different value "]);
@@ -441,7 +444,6 @@ mod tests {
         assert_eq!((rows(&zoo)[0].len(), zoo.notes.len(), &*zoo.names[0]), (21, 2, "aardvark"));
         for (file, word) in [
             ("zoo", "'legs' holds '4'"),
-            ("house_votes84", "392 cells"),
             ("mushroom", "'stalk-root'"),
             ("iris", "sepal_length_cm"),
             ("galaxies", "velocity"),
@@ -449,6 +451,10 @@ mod tests {
             let error = binary(&read(file).unwrap(), &default).unwrap_err().to_string();
             assert!(error.contains(word), "{error}");
         }
+        let votes = binary(&read("house_votes84").unwrap(), &default).unwrap();
+        assert!(votes.notes.iter().any(|note| note.contains("392 cells are missing")));
+        let missing = rows(&votes).concat().iter().filter(|cell| **cell == MISSING).count();
+        assert_eq!(missing, 392);
         assert!(binary(&read("mushroom").unwrap(), &options(&["bruises", "gill-size"])).is_ok());
     }
 

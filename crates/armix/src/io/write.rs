@@ -5,7 +5,7 @@ use super::{
     Format, by_ending, edges, gml, graphml, mat, matrix, matrix_market, npy, npz, pajek, smat,
     table,
 };
-use crate::data::{Data, Dataset};
+use crate::data::{Data, Dataset, MISSING};
 use crate::error::{Error, Result};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -117,7 +117,9 @@ fn encode_plain(dataset: &Dataset, ending: &str, out: &mut dyn Write) -> Result<
         Data::Table(cells) => {
             let column = |c: usize| RawColumn {
                 name: dataset.columns.get(c).cloned().unwrap_or_else(|| format!("x{}", c + 1)),
-                cells: (0..cells.n()).map(|r| Some(cells.row(r)[c].to_string())).collect(),
+                cells: (0..cells.n())
+                    .map(|r| (cells.row(r)[c] != MISSING).then(|| cells.row(r)[c].to_string()))
+                    .collect(),
             };
             let mut columns: Vec<RawColumn> = (0..cells.d()).map(column).collect();
             let named = RawColumn {

@@ -9,7 +9,7 @@ use crate::special::BetaBernoulli;
 
 /// log p(A | z) = Σ_{k ≤ k'} ln B(N⁺_kk' + β⁺, N⁻_kk' + β⁻) / B(β⁺, β⁻), where N⁺ and N⁻ count
 /// linked and unlinked pairs of vertices between two blocks. Pairs within a block count once;
-/// a vertex is not paired with itself.
+/// a vertex is not paired with itself. Pairs that were not observed count as neither.
 ///
 /// ```
 /// use armix::{data::Graph, model::Model, models::Irm};
@@ -23,16 +23,17 @@ pub struct Irm {
     beta: (f64, f64),
 }
 
-/// N⁺: the number of links between every two slots, a symmetric matrix; within a slot counted once.
-#[derive(Debug)]
-pub struct Links {
+/// How many pairs of one kind there are between every two slots, a symmetric matrix; within a slot
+/// counted once.
+#[derive(Debug, Default)]
+struct Counts {
     side: usize,
     count: Vec<u32>,
 }
 
-impl Clone for Links {
+impl Clone for Counts {
     fn clone(&self) -> Self {
-        Links { side: self.side, count: self.count.clone() }
+        Counts { side: self.side, count: self.count.clone() }
     }
     fn clone_from(&mut self, source: &Self) {
         self.side = source.side;
@@ -40,23 +41,135 @@ impl Clone for Links {
     }
 }
 
-impl Links {
+impl Counts {
+    #[inline]
     fn row(&self, slot: usize) -> &[u32] {
         &self.count[slot * self.side..][..self.side]
     }
+
+    fn grow(&mut self, slots: usize) {
+        if slots <= self.side {
+            return;
+        }
+        // Grow by half, so that a growing number of blocks rarely copies the matrix.
+        let side = slots.max(self.side + self.side / 2).max(8);
+        let mut count = vec![0; side * side];
+        for slot in 0..self.side {
+            count[slot * side..][..self.side].copy_from_slice(self.row(slot));
+        }
+        *self = Counts { side, count };
+    }
+
+    fn add(&mut self, load: &CountsLoad, slot: Slot) {
+        let (k, side) = (slot.index(), self.side);
+        for other in &load.touched {
+            let (l, pairs) = (other.index(), load.to[other.index()]);
+            self.count[k * side + l] += pairs;
+            if l != k {
+                self.count[l * side + k] += pairs;
+            }
+        }
+        self.count[k * side + k] += load.inner;
+    }
+
+    fn sub(&mut self, load: &CountsLoad, slot: Slot) {
+        let (k, side) = (slot.index(), self.side);
+        for other in &load.touched {
+            let (l, pairs) = (other.index(), load.to[other.index()]);
+            self.count[k * side + l] -= pairs;
+            if l != k {
+                self.count[l * side + k] -= pairs;
+            }
+        }
+        self.count[k * side + k] -= load.inner;
+    }
 }
 
-/// What a set of vertices carries: how many they are, their links to every block, and among
-/// themselves.
+/// The pairs of one kind that a set of vertices has with every block, and among themselves.
+#[derive(Debug)]
+struct CountsLoad {
+    /// By slot; zero except in the slots of `touched`.
+    to: Vec<u32>,
+    touched: Vec<Slot>,
+    inner: u32,
+    /// Marks the members of the set while their inner pairs are counted.
+    member: Vec<bool>,
+}
+
+impl CountsLoad {
+    fn new(n: usize) -> Self {
+        CountsLoad { to: Vec::new(), touched: Vec::new(), inner: 0, member: vec![false; n] }
+    }
+
+    #[inline]
+    fn weigh<'a>(
+        &mut self,
+        items: &[Item],
+        z: &Partition,
+        neighbours: impl Fn(usize) -> &'a [u32],
+    ) {
+        for slot in self.touched.drain(..) {
+            self.to[slot.index()] = 0;
+        }
+        if self.to.len() < z.slots() {
+            self.to.resize(z.slots(), 0);
+        }
+        self.inner = 0;
+        let alone = items.len() == 1;
+        if !alone {
+            items.iter().for_each(|i| self.member[i.index()] = true);
+        }
+        let slots_of_items = z.slots_of_items();
+        for item in items {
+            for &neighbour in neighbours(item.index()) {
+                let slot = slots_of_items[neighbour as usize];
+                if slot != Slot::NOWHERE {
+                    let pairs = &mut self.to[slot.index()];
+                    if *pairs == 0 {
+                        self.touched.push(slot);
+                    }
+                    *pairs += 1;
+                } else if !alone && self.member[neighbour as usize] {
+                    self.inner += 1; // seen from both ends, halved below
+                }
+            }
+        }
+        if !alone {
+            items.iter().for_each(|i| self.member[i.index()] = false);
+            self.inner /= 2;
+        }
+    }
+
+    #[inline]
+    fn to(&self, slot: usize) -> u64 {
+        u64::from(self.to.get(slot).copied().unwrap_or(0))
+    }
+}
+
+/// The statistics of the blocks: N⁺, and how many pairs were not observed.
+#[derive(Debug, Default)]
+pub struct Links {
+    linked: Counts,
+    /// Stays empty if all pairs were observed.
+    hidden: Counts,
+}
+
+impl Clone for Links {
+    fn clone(&self) -> Self {
+        Links { linked: self.linked.clone(), hidden: self.hidden.clone() }
+    }
+    fn clone_from(&mut self, source: &Self) {
+        self.linked.clone_from(&source.linked);
+        self.hidden.clone_from(&source.hidden);
+    }
+}
+
+/// What a set of vertices carries: how many they are, and their linked and hidden pairs.
 #[derive(Debug)]
 pub struct VertexLoad {
     m: u32,
-    /// By slot; zero except in the slots of `touched`.
-    links: Vec<u32>,
-    touched: Vec<Slot>,
-    inner: u32,
-    /// Marks the members of the set while their inner links are counted.
-    member: Vec<bool>,
+    linked: CountsLoad,
+    hidden: CountsLoad,
 }
 
 /// The number of pairs among n vertices.
@@ -83,6 +196,58 @@ impl Irm {
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
+
+    /// The linked and the observed pairs between two blocks, or within one.
+    fn counts(&self, stats: &Links, z: &Partition, k: Slot, l: Slot) -> (u64, u64) {
+        let size = u64::from(z.size(k));
+        let all = if k == l { pairs(size) } else { size * u64::from(z.size(l)) };
+        let hidden = match self.graph.has_hidden() {
+            true => u64::from(stats.hidden.row(k.index())[l.index()]),
+            false => 0,
+        };
+        (u64::from(stats.linked.row(k.index())[l.index()]), all - hidden)
+    }
+
+    /// [`Model::gains`], where `hidden` tells the pairs between slots k and l that were not observed,
+    /// and those that C brings.
+    #[inline]
+    fn gains_without(
+        &self,
+        hidden: &impl Fn(usize, usize) -> (u64, u64),
+        stats: &Links,
+        load: &VertexLoad,
+        z: &Partition,
+        slots: &[Slot],
+        gains: &mut [f64],
+    ) {
+        let m = u64::from(load.m);
+        for (&slot, gain) in slots.iter().zip(gains) {
+            let k = slot.index();
+            let row = stats.linked.row(k);
+            let size = u64::from(z.size(slot));
+            // Links to the other blocks …
+            let mut sum = 0.0;
+            for &other in z.live() {
+                if other == slot {
+                    continue;
+                }
+                let l = other.index();
+                let (old, new) = (u64::from(row[l]), u64::from(load.linked.to[l]));
+                let (unseen, more_unseen) = hidden(k, l);
+                let others = u64::from(z.size(other));
+                let all = (size + m) * others - unseen - more_unseen;
+                sum += self.coin.ln_evidence(old + new, all);
+                sum -= self.coin.ln_evidence(old, size * others - unseen);
+            }
+            // … and within this one.
+            let (old, new) = (u64::from(row[k]), load.linked.to(k));
+            let (unseen, more_unseen) = hidden(k, k);
+            let all = pairs(size + m) - unseen - more_unseen - u64::from(load.hidden.inner);
+            sum += self.coin.ln_evidence(old + new + u64::from(load.linked.inner), all);
+            sum -= self.coin.ln_evidence(old, pairs(size) - unseen);
+            *gain = sum;
+        }
+    }
 }
 
 impl Model for Irm {
@@ -95,88 +260,41 @@ impl Model for Irm {
     }
 
     fn empty_stats(&self) -> Links {
-        Links { side: 0, count: Vec::new() }
+        Links::default()
     }
 
     fn empty_load(&self) -> VertexLoad {
-        VertexLoad {
-            m: 0,
-            links: Vec::new(),
-            touched: Vec::new(),
-            inner: 0,
-            member: vec![false; self.n()],
-        }
+        let hidden = if self.graph.has_hidden() { self.n() } else { 0 };
+        VertexLoad { m: 0, linked: CountsLoad::new(self.n()), hidden: CountsLoad::new(hidden) }
     }
 
     fn grow(&self, stats: &mut Links, slots: usize) {
-        if slots <= stats.side {
-            return;
+        stats.linked.grow(slots);
+        if self.graph.has_hidden() {
+            stats.hidden.grow(slots);
         }
-        // Grow by half, so that a growing number of blocks rarely copies the matrix.
-        let side = slots.max(stats.side + stats.side / 2).max(8);
-        let mut count = vec![0; side * side];
-        for slot in 0..stats.side {
-            count[slot * side..][..stats.side].copy_from_slice(stats.row(slot));
-        }
-        *stats = Links { side, count };
     }
 
     fn weigh(&self, items: &[Item], z: &Partition, load: &mut VertexLoad) {
-        for slot in load.touched.drain(..) {
-            load.links[slot.index()] = 0;
-        }
-        if load.links.len() < z.slots() {
-            load.links.resize(z.slots(), 0);
-        }
         load.m = items.len() as u32;
-        load.inner = 0;
-        let alone = items.len() == 1;
-        if !alone {
-            items.iter().for_each(|i| load.member[i.index()] = true);
-        }
-        let slots_of_items = z.slots_of_items();
-        for item in items {
-            for &neighbour in self.graph.neighbours(item.index()) {
-                let slot = slots_of_items[neighbour as usize];
-                if slot != Slot::NOWHERE {
-                    let links = &mut load.links[slot.index()];
-                    if *links == 0 {
-                        load.touched.push(slot);
-                    }
-                    *links += 1;
-                } else if !alone && load.member[neighbour as usize] {
-                    load.inner += 1; // seen from both ends, halved below
-                }
-            }
-        }
-        if !alone {
-            items.iter().for_each(|i| load.member[i.index()] = false);
-            load.inner /= 2;
+        load.linked.weigh(items, z, |v| self.graph.neighbours(v));
+        if self.graph.has_hidden() {
+            load.hidden.weigh(items, z, |v| self.graph.unobserved(v));
         }
     }
 
     fn add(&self, stats: &mut Links, load: &VertexLoad, slot: Slot) {
-        let (k, side) = (slot.index(), stats.side);
-        for other in &load.touched {
-            let (l, links) = (other.index(), load.links[other.index()]);
-            stats.count[k * side + l] += links;
-            if l != k {
-                stats.count[l * side + k] += links;
-            }
+        stats.linked.add(&load.linked, slot);
+        if self.graph.has_hidden() {
+            stats.hidden.add(&load.hidden, slot);
         }
-        stats.count[k * side + k] += load.inner;
     }
 
     fn sub(&self, stats: &mut Links, load: &VertexLoad, slot: Slot) {
-        let (k, side) = (slot.index(), stats.side);
-        for other in &load.touched {
-            let (l, links) = (other.index(), load.links[other.index()]);
-            stats.count[k * side + l] -= links;
-            if l != k {
-                stats.count[l * side + k] -= links;
-            }
+        stats.linked.sub(&load.linked, slot);
+        if self.graph.has_hidden() {
+            stats.hidden.sub(&load.hidden, slot);
         }
-        stats.count[k * side + k] -= load.inner;
     }
 
     fn gains(
@@ -187,44 +305,30 @@ impl Model for Irm {
         slots: &[Slot],
         gains: &mut [f64],
     ) {
-        let m = u64::from(load.m);
-        for (&slot, gain) in slots.iter().zip(gains) {
-            let k = slot.index();
-            let row = stats.row(k);
-            let size = u64::from(z.size(slot));
-            // Links to the other blocks …
-            let mut sum = 0.0;
-            for &other in z.live() {
-                if other == slot {
-                    continue;
-                }
-                let (old, new) =
-                    (u64::from(row[other.index()]), u64::from(load.links[other.index()]));
-                let others = u64::from(z.size(other));
-                sum += self.coin.ln_evidence(old + new, (size + m) * others);
-                sum -= self.coin.ln_evidence(old, size * others);
-            }
-            // … and within this one.
-            let (old, new) =
-                (u64::from(row[k]), u64::from(load.links.get(k).copied().unwrap_or(0)));
-            sum += self.coin.ln_evidence(old + new + u64::from(load.inner), pairs(size + m));
-            sum -= self.coin.ln_evidence(old, pairs(size));
-            *gain = sum;
+        if self.graph.has_hidden() {
+            let hidden =
+                |k: usize, l: usize| (u64::from(stats.hidden.row(k)[l]), load.hidden.to(l));
+            self.gains_without(&hidden, stats, load, z, slots, gains);
+        } else {
+            self.gains_without(&|_, _| (0, 0), stats, load, z, slots, gains);
         }
     }
 
     fn ln_evidence(&self, stats: &Links, z: &Partition) -> f64 {
         let mut sum = 0.0;
         for (at, &slot) in z.live().iter().enumerate() {
-            let row = stats.row(slot.index());
-            let size = u64::from(z.size(slot));
-            sum += self.coin.ln_evidence(u64::from(row[slot.index()]), pairs(size));
-            for &other in &z.live()[..at] {
-                let total = size * u64::from(z.size(other));
-                sum += self.coin.ln_evidence(u64::from(row[other.index()]), total);
+            for &other in &z.live()[..=at] {
+                let (linked, total) = self.counts(stats, z, slot, other);
+                sum += self.coin.ln_evidence(linked, total);
             }
         }
         sum
+    }
+
+    fn predict(&self, stats: &Links, z: &Partition, (u, v): (u32, u32)) -> f64 {
+        let slot = |vertex: u32| z.slot_of(Item::new(vertex as usize));
+        let (linked, total) = self.counts(stats, z, slot(u), slot(v));
+        (linked as f64 + self.beta.0) / (total as f64 + self.beta.0 + self.beta.1)
     }
 
     fn ln_evidence_naive(&self, labels: &[u32]) -> f64 {
@@ -236,7 +340,9 @@ impl Model for Irm {
                 let (mut linked, mut unlinked) = (0.0, 0.0);
                 for u in 0..self.n() {
                     for v in u + 1..self.n() {
-                        if (labels[u].min(labels[v]), labels[u].max(labels[v])) == (k, l) {
+                        let hidden = self.graph.unobserved(u).contains(&(v as u32));
+                        if !hidden && (labels[u].min(labels[v]), labels[u].max(labels[v])) == (k, l)
+                        {
                             *(if self.graph.linked(u, v) { &mut linked } else { &mut unlinked }) +=
                                 1.0;
                         }
@@ -255,6 +361,9 @@ impl Model for Irm {
             .filter(|(u, v)| (u * u + 3 * v) % 5 < 2 || (*u, *v) == (0, 1))
             .collect();
         let graph = Graph::new(n, &edges).expect("an example is valid");
+        let hidden = [(0, 2), (1, 2), (2, 4)];
+        let hidden = hidden.iter().filter(|(_, v)| n % 2 == 1 && (*v as usize) < n);
+        let graph = graph.hiding(&hidden.copied().collect::<Vec<_>>());
         Irm::new(graph, 0.8, 1.7).expect("an example is valid")
     }
 
@@ -264,7 +373,7 @@ impl Model for Irm {
         let mut counts = vec![(0.0, 0.0); blocks * blocks];
         let mut edges = Vec::new();
         for v in 0..self.n() {
-            for u in 0..v {
+            for u in (0..v).filter(|&u| !self.graph.unobserved(u).contains(&(v as u32))) {
                 let (k, l) = (labels[u].min(labels[v]), labels[u].max(labels[v]));
                 let (linked, total) = &mut counts[k as usize * blocks + l as usize];
                 let p = (*linked + self.beta.0) / (*total + self.beta.0 + self.beta.1);
@@ -275,14 +384,16 @@ impl Model for Irm {
                 *total += 1.0;
             }
         }
+        let hidden: Vec<(u32, u32)> = self.graph.hidden_pairs().collect();
         Irm {
-            graph: Graph::new(self.n(), &edges).expect("vertices in range"),
+            graph: Graph::new(self.n(), &edges).expect("vertices in range").hiding(&hidden),
             coin: self.coin.clone(),
             beta: self.beta,
         }
     }
 
     fn stats_bytes(&self, blocks: usize) -> u64 {
-        4 * blocks as u64 * blocks as u64
+        let kinds = 1 + u64::from(self.graph.has_hidden());
+        4 * kinds * blocks as u64 * blocks as u64
     }
 }

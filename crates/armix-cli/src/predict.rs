@@ -1,0 +1,332 @@
+//! `armix predict`: probabilities of entries that were not observed, and where new items belong.
+
+use crate::data::{self, DataArgs, Job};
+use crate::output::{emit, emit_json, say};
+use crate::source::Source;
+use crate::write::{self, quoted};
+use armix::data::{Data, Dataset, Graph};
+use armix::diagnose::BurnIn;
+use armix::error::{Error, Result};
+use armix::estimate::{self, Loss, Sample, SearchOptions};
+use armix::history::Row;
+use armix::io::{self, raw::Raw};
+use armix::model::Model;
+use armix::predict::{self, Assignment, Score};
+use armix::state::Target;
+use armix::store::DataInfo;
+use serde::Serialize;
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// So many draws are averaged.
+const DRAWS: usize = 1000;
+
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Without --new: a line for each pair of vertices or cell that is missing or was held out, with the posterior
+probability of a link or a one, and what is true if it was held out.
+
+With --new: where new rows or vertices belong. For a table, a file with the same columns. For a network, an edge
+list from new vertices to known ones; pairs that are not listed are not linked. A probability is given for each
+block of the estimate (that of armix summary), and for a block of its own.
+
+Examples:
+  armix fit friends.edges --hold-out 0.1 --out RUN
+  armix predict RUN > links.csv
+  armix predict RUN --new strangers.csv --json")]
+pub(crate) struct Args {
+    /// The folder of the run
+    run: PathBuf,
+
+    /// A file with new rows, or with links of new vertices
+    #[arg(long, value_name = "FILE")]
+    new: Option<PathBuf>,
+
+    /// What does not count: a percentage, a fraction, or a number of iterations
+    #[arg(long, default_value = "50%", value_name = "AMOUNT")]
+    burn_in: BurnIn,
+
+    /// Where the data are now, if they were moved
+    #[arg(long, value_name = "DATA")]
+    data: Option<String>,
+
+    /// The CSV file to write [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Print one JSON object
+    #[arg(long, conflicts_with = "output")]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let source = Source::folder(&args.run)?;
+    source.need_draws()?;
+    let info = source.manifest()?.data.clone();
+    let (options, dataset) = data::reload(&info, args.data.as_deref())?;
+    let burn_in = args.burn_in.of(source.run.iterations);
+    let draws = source.run.some_draws(burn_in, DRAWS);
+    match &args.new {
+        None => missing(args, &options, &dataset, &draws),
+        Some(file) => new_items(args, file, &options, &info, &dataset, &draws),
+    }
+    .map(|()| ExitCode::SUCCESS)
+}
+
+/// Predictions of entries, whatever the model.
+pub(crate) struct Entries<'a> {
+    pub(crate) draws: &'a [&'a Row],
+    pub(crate) entries: &'a [(u32, u32)],
+}
+
+impl Job for Entries<'_> {
+    type Output = Vec<f64>;
+    fn run<M: Model>(self, target: Target<M>) -> Result<Vec<f64>> {
+        Ok(predict::entries(&target, self.draws, self.entries))
+    }
+}
+
+/// How well held-out entries are predicted; `None` if there are none.
+pub(crate) fn held_out_score(
+    options: &DataArgs,
+    dataset: &Dataset,
+    draws: &[&Row],
+) -> Result<Option<Score>> {
+    if dataset.held_out.is_empty() || draws.is_empty() {
+        return Ok(None);
+    }
+    let entries: Vec<(u32, u32)> = dataset.held_out.iter().map(|h| h.entry).collect();
+    let truth: Vec<bool> = dataset.held_out.iter().map(|h| h.value).collect();
+    let predicted = data::with_target(dataset, options, Entries { draws, entries: &entries })?;
+    Ok(Some(predict::score(&predicted, &truth)))
+}
+
+/// A score in one line.
+pub(crate) fn describe_score(score: &Score) -> String {
+    let auc = score.auc.map_or("not defined".into(), |auc| format!("{auc:.4}"));
+    format!(
+        "{} entries held out ({} ones): AUC {auc}, log score {:.4} nats an entry ({:.4} if all were given their mean)",
+        score.entries, score.ones, score.log_score, score.log_score_of_base_rate
+    )
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    row: &'a str,
+    column: &'a str,
+    probability: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actual: Option<u8>,
+}
+
+fn missing(args: &Args, options: &DataArgs, dataset: &Dataset, draws: &[&Row]) -> Result<()> {
+    let entries = dataset.data.hidden();
+    if entries.is_empty() {
+        return Err(Error::new(
+            "nothing is missing in the data of this run: hide some with armix fit --hold-out 0.1, or say where new items belong with --new FILE",
+        ));
+    }
+    let predicted = data::with_target(dataset, options, Entries { draws, entries: &entries })?;
+    let actual: HashMap<(u32, u32), bool> =
+        dataset.held_out.iter().map(|h| (h.entry, h.value)).collect();
+    let number = |at: u32| (at + 1).to_string();
+    let numbers: Vec<String> = (0..entries.iter().map(|e| e.1 + 1).max().unwrap_or(0)).map(number).collect();
+    let columns = match &dataset.data {
+        Data::Network(_) => &dataset.names,
+        Data::Table(_) if dataset.columns.is_empty() => &numbers,
+        Data::Table(_) => &dataset.columns,
+    };
+    let lines: Vec<Line<'_>> = (entries.iter().zip(predicted))
+        .map(|(&(row, column), probability)| Line {
+            row: &dataset.names[row as usize],
+            column: &columns[column as usize],
+            probability,
+            actual: actual.get(&(row, column)).map(|&value| u8::from(value)),
+        })
+        .collect();
+    let score = held_out_score(options, dataset, draws)?;
+    if args.json {
+        #[derive(Serialize)]
+        struct Output<'a> {
+            entries: &'a [Line<'a>],
+            score: Option<Score>,
+        }
+        return emit_json(&Output { entries: &lines, score });
+    }
+    if let Some(score) = &score {
+        say(&describe_score(score));
+    }
+    let names = match dataset.data {
+        Data::Network(_) => "vertex_1,vertex_2",
+        Data::Table(_) => "row,column",
+    };
+    let mut text = format!("{names},probability{}\n", if score.is_some() { ",actual" } else { "" });
+    for line in &lines {
+        let _ = write!(text, "{},{},{}", quoted(line.row), quoted(line.column), line.probability);
+        if score.is_some() {
+            let _ = write!(text, ",{}", line.actual.map_or(String::new(), |a| a.to_string()));
+        }
+        text.push('\n');
+    }
+    output(args, &text)
+}
+
+fn output(args: &Args, text: &str) -> Result<()> {
+    match &args.output {
+        Some(path) => write::text(path, text),
+        None => emit(text),
+    }
+}
+
+/// Assignments of new items, whatever the model.
+struct Assign<'a> {
+    draws: &'a [&'a Row],
+    estimate: &'a [u32],
+}
+
+impl Job for Assign<'_> {
+    type Output = Vec<Assignment>;
+    fn run<M: Model>(self, target: Target<M>) -> Result<Vec<Assignment>> {
+        Ok(predict::assign(&target, self.draws, self.estimate))
+    }
+}
+
+fn new_items(
+    args: &Args,
+    file: &Path,
+    options: &DataArgs,
+    info: &DataInfo,
+    dataset: &Dataset,
+    draws: &[&Row],
+) -> Result<()> {
+    let extended = match &dataset.data {
+        Data::Network(graph) => with_new_vertices(graph, dataset, file, options)?,
+        Data::Table(_) => with_new_rows(dataset, file, options, info, args.data.as_deref())?,
+    };
+    let sample = Sample::new(draws.iter().copied());
+    let estimate = estimate::minimise(&sample, Loss::Vi, &SearchOptions::default());
+    let found = data::with_target(&extended, options, Assign { draws, estimate: &estimate.labels })?;
+    let names = &extended.names[dataset.names.len()..];
+    let blocks = estimate.labels.iter().max().map_or(0, |m| m + 1);
+    if args.json {
+        #[derive(Serialize)]
+        struct Output<'a> {
+            items: &'a [String],
+            assignments: &'a [Assignment],
+            estimate: &'a [u32],
+        }
+        return emit_json(&Output {
+            items: names,
+            assignments: &found,
+            estimate: &estimate.labels,
+        });
+    }
+    let headings: Vec<String> = (1..=blocks).map(|k| format!("block_{k}")).collect();
+    let mut text = format!("item,{},new\n", headings.join(","));
+    for (name, assignment) in names.iter().zip(&found) {
+        text += &quoted(name);
+        for p in assignment.blocks.iter().chain([&assignment.new]) {
+            let _ = write!(text, ",{p}");
+        }
+        text.push('\n');
+    }
+    output(args, &text)
+}
+
+/// The network with new vertices after the old ones.
+fn with_new_vertices(
+    graph: &Graph,
+    dataset: &Dataset,
+    file: &Path,
+    options: &DataArgs,
+) -> Result<Dataset> {
+    let (_, raw) = io::read_raw(file, Some(io::Wanted::Network))?;
+    let Raw::Network(raw) = raw else {
+        return Err(Error::new("this is not an edge list").in_file(file));
+    };
+    let known: HashMap<&str, u32> = dataset.names.iter().map(String::as_str).zip(0..).collect();
+    let mut names = dataset.names.clone();
+    let mut number = Vec::with_capacity(raw.names.len());
+    for name in &raw.names {
+        number.push(known.get(name.as_str()).copied().unwrap_or_else(|| {
+            names.push(name.clone());
+            names.len() as u32 - 1
+        }));
+    }
+    let old = graph.n() as u32;
+    if names.len() == graph.n() {
+        let message = "all vertices in this file are known already: list the links of new ones, named differently";
+        return Err(Error::new(message).in_file(file));
+    }
+    let mut edges: Vec<(u32, u32)> = graph.links().collect();
+    for (at, &(u, v)) in raw.edges.iter().enumerate() {
+        let heavy = raw.weights.as_ref().is_none_or(|w| w[at] > options.threshold);
+        let (u, v) = (number[u as usize], number[v as usize]);
+        // Links among new vertices tell nothing, as each is looked at alone.
+        if heavy && u != v && (u < old) != (v < old) {
+            edges.push((u, v));
+        }
+    }
+    let hidden: Vec<(u32, u32)> = graph.hidden_pairs().collect();
+    let graph = Graph::from_edges(names.len(), edges)?.hiding(&hidden);
+    Ok(Dataset { names, ..Dataset::new(Data::Network(graph)) })
+}
+
+/// The table with new rows after the old ones, coded alike.
+fn with_new_rows(
+    dataset: &Dataset,
+    file: &Path,
+    options: &DataArgs,
+    info: &DataInfo,
+    elsewhere: Option<&str>,
+) -> Result<Dataset> {
+    let read = |path: &Path| match io::read_raw(path, Some(io::Wanted::Table))?.1 {
+        Raw::Table(table) => Ok(table),
+        Raw::Network(_) => Err(Error::new("this is not a table").in_file(path)),
+    };
+    let new = read(file)?;
+    let path = elsewhere.map(PathBuf::from).or(info.path.clone());
+    let mut all = match path {
+        Some(path) => read(&path)?,
+        None => match io::to_raw(dataset)? {
+            Raw::Table(table) => table,
+            Raw::Network(_) => return Err(Error::new("the data of this run are no table")),
+        },
+    };
+    let rows = new.rows();
+    for column in &mut all.columns {
+        let same = new.columns.iter().find(|c| c.name == column.name);
+        match same {
+            Some(same) => column.cells.extend(same.cells.iter().cloned()),
+            None => column.cells.extend(vec![None; rows]),
+        }
+    }
+    if !all.columns.iter().any(|c| new.columns.iter().any(|d| d.name == c.name)) {
+        let names: Vec<&str> = all.columns.iter().take(20).map(|c| c.name.as_str()).collect();
+        return Err(Error::new(format!(
+            "no column of this file is a column of the run's data: {}",
+            names.join(", ")
+        ))
+        .in_file(file));
+    }
+    all.lines.clear();
+    let mut prepared = io::prepare(Raw::Table(all), &options.options()?)
+        .map_err(|error| error.in_file(file))?;
+    // New rows without a name are numbered.
+    for (at, name) in prepared.names.iter_mut().enumerate().skip(dataset.names.len()) {
+        if *name == at.to_string() {
+            *name = format!("new {}", at + 1 - dataset.names.len());
+        }
+    }
+    let (Data::Table(table), Data::Table(old)) = (&prepared.data, &dataset.data) else {
+        return Err(Error::new("the data of this run are no table"));
+    };
+    if table.d() != old.d() {
+        return Err(Error::new("with these rows the columns are understood differently: choose them with --columns when you fit").in_file(file));
+    }
+    let hidden: Vec<(u32, u32)> = dataset.held_out.iter().map(|h| h.entry).collect();
+    prepared.data = Data::Table(table.hiding(&hidden));
+    Ok(prepared)
+}

@@ -1,0 +1,341 @@
+//! What the draws say about entries that were not observed, and about items that were not there.
+
+use crate::data::{Data, Dataset, HeldOut, MISSING};
+use crate::error::{Error, Result};
+use crate::history::Row;
+use crate::model::Model;
+use crate::partition::{Item, Slot};
+use crate::rng::{Purpose, Rng};
+use crate::state::{State, Target};
+use serde::Serialize;
+
+/// More entries than this cannot be held out: each takes some bytes.
+const MAX_HELD_OUT: f64 = 3e7;
+
+/// Hides a random fraction of the entries that were observed, and remembers them: to see how well they
+/// are predicted. The same seed hides the same entries.
+pub fn hold_out(mut dataset: Dataset, fraction: f64, seed: u64) -> Result<Dataset> {
+    if !(fraction > 0.0 && fraction < 1.0) {
+        return Err(Error::new(format!(
+            "--hold-out {fraction}: give the fraction of entries to hold out, above 0 and below 1, for example 0.1"
+        )));
+    }
+    let (n, columns) = match &dataset.data {
+        Data::Network(graph) => (graph.n(), graph.n()),
+        Data::Table(table) => (table.n(), table.d()),
+    };
+    if n as f64 * columns as f64 * fraction > MAX_HELD_OUT {
+        return Err(Error::new(format!(
+            "--hold-out {fraction} of {n} × {columns} entries are too many: at most {MAX_HELD_OUT} can be held out"
+        )));
+    }
+    let mut rng = Rng::from_seed(Purpose::HoldOut, seed);
+    let mut held_out = Vec::new();
+    match &dataset.data {
+        Data::Network(graph) => {
+            let mut linked = vec![false; n];
+            for u in 0..n {
+                graph.neighbours(u).iter().for_each(|&v| linked[v as usize] = true);
+                for v in u + 1..n {
+                    if rng.uniform() < fraction && !graph.unobserved(u).contains(&(v as u32)) {
+                        let value = linked[v];
+                        held_out.push(HeldOut { entry: (u as u32, v as u32), value });
+                    }
+                }
+                graph.neighbours(u).iter().for_each(|&v| linked[v as usize] = false);
+            }
+        }
+        Data::Table(table) => {
+            for row in 0..n {
+                for (column, &cell) in table.row(row).iter().enumerate() {
+                    if rng.uniform() < fraction && cell != MISSING {
+                        let entry = (row as u32, column as u32);
+                        held_out.push(HeldOut { entry, value: cell == 1 });
+                    }
+                }
+            }
+        }
+    }
+    let hidden: Vec<(u32, u32)> = held_out.iter().map(|h| h.entry).collect();
+    dataset.data = match &dataset.data {
+        Data::Network(graph) => Data::Network(graph.hiding(&hidden)),
+        Data::Table(table) => Data::Table(table.hiding(&hidden)),
+    };
+    let ones = held_out.iter().filter(|h| h.value).count();
+    let what = match &dataset.data {
+        Data::Network(_) => format!("{} pairs were held out, {ones} of them linked", held_out.len()),
+        Data::Table(_) => format!("{} cells were held out, {ones} of them ones", held_out.len()),
+    };
+    dataset.notes.push(what);
+    dataset.held_out = held_out;
+    Ok(dataset)
+}
+
+/// The posterior probability that each of these entries (pairs of vertices, or row and column) is one:
+/// its probability given the blocks, averaged over the draws.
+///
+/// # Panics
+/// When there are no draws.
+pub fn entries<M: Model>(target: &Target<M>, draws: &[&Row], entries: &[(u32, u32)]) -> Vec<f64> {
+    assert!(!draws.is_empty(), "predictions need draws");
+    let mut sums = vec![0.0; entries.len()];
+    let mut labels = Vec::new();
+    for draw in draws {
+        draw.unpack(&mut labels);
+        let state = State::from_labels(target, &labels);
+        for (sum, &entry) in sums.iter_mut().zip(entries) {
+            *sum += state.predict(entry);
+        }
+    }
+    sums.iter().map(|sum| sum / draws.len() as f64).collect()
+}
+
+/// How good predictions are.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Score {
+    /// The number of entries that were predicted.
+    pub entries: usize,
+    /// How many of them are ones.
+    pub ones: usize,
+    /// The probability that a random one was given a higher probability than a random zero (ties
+    /// count half); `None` if all are alike.
+    pub auc: Option<f64>,
+    /// The mean of ln p(what is true), in nats: the larger the better, 0 at best.
+    pub log_score: f64,
+    /// The same if all entries were given the fraction of ones among them.
+    pub log_score_of_base_rate: f64,
+}
+
+/// Compares predicted probabilities with what is true.
+///
+/// ```
+/// let score = armix::predict::score(&[0.9, 0.2, 0.4], &[true, false, true]);
+/// assert_eq!(score.auc, Some(1.0));
+/// assert!((score.log_score - (0.9f64 * 0.8 * 0.4).ln() / 3.0).abs() < 1e-12);
+/// ```
+pub fn score(predicted: &[f64], truth: &[bool]) -> Score {
+    let entries = truth.len();
+    let ones = truth.iter().filter(|t| **t).count();
+    let count = entries.max(1) as f64;
+    let log = |p: f64, t: bool| libm::log(if t { p } else { 1.0 - p });
+    let log_score = predicted.iter().zip(truth).map(|(&p, &t)| log(p, t)).sum::<f64>() / count;
+    let rate = ones as f64 / count;
+    let entropy = |p: f64| if p > 0.0 { p * libm::log(p) } else { 0.0 };
+    Score {
+        entries,
+        ones,
+        auc: auc(predicted, truth),
+        log_score,
+        log_score_of_base_rate: entropy(rate) + entropy(1.0 - rate),
+    }
+}
+
+/// From the ranks of the ones, ties at their mean.
+fn auc(predicted: &[f64], truth: &[bool]) -> Option<f64> {
+    let mut order: Vec<usize> = (0..predicted.len()).collect();
+    order.sort_unstable_by(|&a, &b| predicted[a].total_cmp(&predicted[b]));
+    let (mut ranks, mut ones, mut before) = (0.0, 0usize, 0usize);
+    for ties in order.chunk_by(|&a, &b| predicted[a] == predicted[b]) {
+        let here = ties.iter().filter(|&&k| truth[k]).count();
+        ranks += here as f64 * (before as f64 + (ties.len() + 1) as f64 / 2.0);
+        ones += here;
+        before += ties.len();
+    }
+    let zeros = predicted.len() - ones;
+    let least = ones as f64 * (ones + 1) as f64 / 2.0;
+    (ones > 0 && zeros > 0).then(|| (ranks - least) / (ones as f64 * zeros as f64))
+}
+
+/// Where a new item belongs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Assignment {
+    /// The probability of each block of the estimate: that a random fellow of the new item is there.
+    pub blocks: Vec<f64>,
+    /// The probability of a block of its own.
+    pub new: f64,
+}
+
+/// Where new items belong. The target is that of the old items and, after them, the new ones, each of
+/// which is looked at alone; the draws and the estimate (canonical labels) are of the old items.
+///
+/// # Panics
+/// When there are no draws, or more old items than items.
+pub fn assign<M: Model>(target: &Target<M>, draws: &[&Row], estimate: &[u32]) -> Vec<Assignment> {
+    assert!(!draws.is_empty(), "predictions need draws");
+    let (old, all) = (estimate.len(), target.model.n());
+    let blocks = estimate.iter().max().map_or(0, |&m| m as usize + 1);
+    let mut found = vec![Assignment { blocks: vec![0.0; blocks], new: 0.0 }; all - old];
+    let (mut labels, mut gains, mut slots) = (Vec::new(), Vec::new(), Vec::new());
+    for draw in draws {
+        draw.unpack(&mut labels);
+        let mut state = State::from_first_labels(target, &labels);
+        // The share of every slot's items in the blocks of the estimate.
+        let mut share = vec![0.0; state.z().slots() * blocks];
+        for (item, &block) in estimate.iter().enumerate() {
+            let slot = state.z().slot_of(Item::new(item));
+            share[slot.index() * blocks + block as usize] += 1.0 / f64::from(state.z().size(slot));
+        }
+        slots.clear();
+        slots.extend_from_slice(state.z().live());
+        slots.push(state.fresh());
+        for (assignment, item) in found.iter_mut().zip(old..) {
+            let item = [Item::new(item)];
+            let held = state.take(&item);
+            state.gains(&held, &slots, &mut gains);
+            state.set_aside(held);
+            add(assignment, &gains, &slots, &share);
+        }
+    }
+    let count = draws.len() as f64;
+    for assignment in &mut found {
+        assignment.blocks.iter_mut().for_each(|p| *p /= count);
+        assignment.new /= count;
+    }
+    found
+}
+
+/// Adds the probabilities of one draw. The last slot is the new block.
+fn add(assignment: &mut Assignment, gains: &[f64], slots: &[Slot], share: &[f64]) {
+    let blocks = assignment.blocks.len();
+    let largest = gains.iter().copied().fold(f64::MIN, f64::max);
+    let weights: Vec<f64> = gains.iter().map(|g| libm::exp(g - largest)).collect();
+    let total: f64 = weights.iter().sum();
+    let (fresh, old) = weights.split_last().expect("there is a new block");
+    assignment.new += fresh / total;
+    for (weight, slot) in old.iter().zip(slots) {
+        let row = &share[slot.index() * blocks..][..blocks];
+        for (sum, share) in assignment.blocks.iter_mut().zip(row) {
+            *sum += weight / total * share;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{BinaryTable, Graph, MISSING};
+    use crate::exact;
+    use crate::models::{Bernoulli, Irm};
+    use crate::partition::all_partitions;
+
+    /// p(entry = 1 | everything observed) = Σ_z p(z | Y) p(entry = 1 | z, Y): with all partitions as draws
+    /// in exact proportion this is the ratio of two evidences.
+    #[test]
+    fn predictions_are_ratios_of_evidences() {
+        let cells = vec![1, 0, 1, 1, MISSING, 1, 0, 1, 0, 0, 1, 0];
+        let with = |value: u8| {
+            let mut cells = cells.clone();
+            cells[4] = value;
+            let table = BinaryTable::new(4, 3, cells).unwrap();
+            Target::new(Bernoulli::new(table, 0.8, 1.7).unwrap(), 1.3).unwrap()
+        };
+        let target = with(MISSING);
+        let evidence = |target: &Target<Bernoulli>| -> f64 {
+            all_partitions(4).iter().map(|z| target.ln_q(z).exp()).sum()
+        };
+        let one = evidence(&with(1)) / (evidence(&with(1)) + evidence(&with(0)));
+        let posterior = exact::posterior(&target).unwrap();
+        let predicted: f64 = (posterior.iter())
+            .map(|p| p.probability * entries(&target, &[&Row::new(&p.labels)], &[(1, 1)])[0])
+            .sum();
+        assert!((predicted - one).abs() < 1e-12, "{predicted} ≠ {one}");
+    }
+
+    #[test]
+    fn predictions_of_links_are_ratios_of_evidences() {
+        let edges = [(0, 1), (0, 2), (0, 3)];
+        let whole = |edges: &[(u32, u32)]| {
+            let model = Irm::new(Graph::new(4, edges).unwrap(), 0.8, 1.7).unwrap();
+            let target = Target::new(model, 1.3).unwrap();
+            all_partitions(4).iter().map(|z| target.ln_q(z).exp()).sum::<f64>()
+        };
+        let (linked, unlinked) = (whole(&[(0, 1), (0, 2), (0, 3), (2, 3)]), whole(&edges));
+        let hidden = Graph::new(4, &edges).unwrap().hiding(&[(3, 2)]);
+        let target = Target::new(Irm::new(hidden, 0.8, 1.7).unwrap(), 1.3).unwrap();
+        let predicted: f64 = (exact::posterior(&target).unwrap().iter())
+            .map(|p| p.probability * entries(&target, &[&Row::new(&p.labels)], &[(2, 3)])[0])
+            .sum();
+        let exact = linked / (linked + unlinked);
+        assert!((predicted - exact).abs() < 1e-12, "{predicted} ≠ {exact}");
+    }
+
+    /// A new row, looked at with all old partitions in exact proportion, has the probabilities that the
+    /// posterior of all rows together would give it, if that were weighted by the old rows alone.
+    #[test]
+    fn assignments_are_conditional_probabilities() {
+        let cells = vec![1, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 1];
+        let target = Target::new(
+            Bernoulli::new(BinaryTable::new(4, 3, cells).unwrap(), 0.8, 1.7).unwrap(),
+            1.3,
+        )
+        .unwrap();
+        for old in all_partitions(3) {
+            let assignment = &assign(&target, &[&Row::new(&old)], &old)[0];
+            let blocks = old.iter().max().unwrap() + 1;
+            let joint: Vec<f64> =
+                (0..=blocks).map(|k| target.ln_q(&[old[0], old[1], old[2], k]).exp()).collect();
+            let total: f64 = joint.iter().sum();
+            for (k, p) in assignment.blocks.iter().enumerate() {
+                assert!((p - joint[k] / total).abs() < 1e-12, "{old:?}, block {k}");
+            }
+            assert!((assignment.new - joint[blocks as usize] / total).abs() < 1e-12);
+        }
+        // Against another estimate, fellows are shared out; the sum is one always.
+        let assignment = &assign(&target, &[&Row::new(&[0, 0, 1])], &[0, 1, 1])[0];
+        let sum = assignment.blocks.iter().sum::<f64>() + assignment.new;
+        assert!((sum - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn held_out_entries_are_hidden_and_remembered() {
+        let cells: Vec<u8> = (0..60).map(|c| if c == 7 { MISSING } else { (c % 3 == 0).into() }).collect();
+        let table = BinaryTable::new(10, 6, cells).unwrap();
+        let dataset = Dataset::new(Data::Table(table.clone()));
+        let hidden = hold_out(dataset.clone(), 0.3, 5).unwrap();
+        assert_eq!(hidden, hold_out(dataset.clone(), 0.3, 5).unwrap());
+        assert_ne!(hidden, hold_out(dataset.clone(), 0.3, 6).unwrap());
+        assert!((8..=28).contains(&hidden.held_out.len()), "{}", hidden.held_out.len());
+        assert_eq!(hidden.data.hidden().len(), hidden.held_out.len() + 1);
+        for h in &hidden.held_out {
+            let (row, column) = (h.entry.0 as usize, h.entry.1 as usize);
+            assert_eq!(table.row(row)[column], u8::from(h.value));
+        }
+        for wrong in [0.0, 1.0, -0.1, f64::NAN] {
+            assert!(hold_out(dataset.clone(), wrong, 5).is_err());
+        }
+        let graph = Graph::new(20, &(0..19).map(|v| (v, v + 1)).collect::<Vec<_>>()).unwrap();
+        let hidden = hold_out(Dataset::new(Data::Network(graph.clone())), 0.5, 5).unwrap();
+        let Data::Network(seen) = &hidden.data else { panic!("a network") };
+        let links = hidden.held_out.iter().filter(|h| h.value).count();
+        assert_eq!(seen.edges() + links, 19);
+        for h in &hidden.held_out {
+            assert_eq!(graph.linked(h.entry.0 as usize, h.entry.1 as usize), h.value);
+            assert!(!seen.linked(h.entry.0 as usize, h.entry.1 as usize));
+        }
+    }
+
+    /// The definition, pair by pair.
+    #[test]
+    fn area_under_the_curve_counts_pairs() {
+        let predicted = [0.1, 0.4, 0.4, 0.8, 0.4, 0.9, 0.1];
+        let truth = [false, true, false, true, false, false, true];
+        let (mut sum, mut pairs) = (0.0, 0.0);
+        for (p, _) in predicted.iter().zip(truth).filter(|(_, t)| *t) {
+            for (q, _) in predicted.iter().zip(truth).filter(|(_, t)| !*t) {
+                pairs += 1.0;
+                sum += if p > q {
+                    1.0
+                } else if p == q {
+                    0.5
+                } else {
+                    0.0
+                };
+            }
+        }
+        assert_eq!(score(&predicted, &truth).auc, Some(sum / pairs));
+        assert_eq!(score(&[0.5, 0.6], &[true, true]).auc, None);
+        let score = score(&[0.25; 4], &[true, false, false, false]);
+        assert_eq!(score.auc, Some(0.5));
+        assert!((score.log_score - score.log_score_of_base_rate).abs() < 1e-15);
+    }
+}
