@@ -31,6 +31,7 @@ pub mod data;
 pub mod diagnose;
 pub mod ensemble;
 pub mod error;
+pub mod estimate;
 pub mod exact;
 pub mod history;
 pub mod io;

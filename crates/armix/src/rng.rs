@@ -19,10 +19,12 @@ pub enum Purpose {
     Data = 3,
     /// Tests and verification.
     Test = 4,
+    /// The search for an estimate.
+    Search = 5,
     /// Pairs of items to look at in a diagnosis.
-    Diagnosis = 5,
+    Diagnosis = 6,
     /// Entries that are hidden.
-    HoldOut = 6,
+    HoldOut = 7,
 }
 
 /// A stream of random numbers.
