@@ -8,6 +8,7 @@ mod export;
 mod fit;
 mod inspect;
 mod output;
+mod predict;
 mod print;
 mod progress;
 mod resume;
@@ -15,6 +16,7 @@ mod show;
 mod source;
 mod verify;
 mod watch;
+mod write;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -47,6 +49,8 @@ enum Command {
     Show(show::Args),
     /// Tell whether a saved run, or draws of another program, can be believed
     Diagnose(diagnose::Args),
+    /// Give probabilities of missing or held-out entries, and of blocks for new items
+    Predict(predict::Args),
     /// Give labels, similarities or draws of a saved run to other programs
     Export(export::Args),
     /// Show what is in a data file, which model would be used, and what a run would cost
@@ -67,6 +71,7 @@ fn main() -> ExitCode {
         Command::Resume(args) => resume::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Diagnose(args) => diagnose::run(&args),
+        Command::Predict(args) => predict::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Convert(args) => convert::run(&args),

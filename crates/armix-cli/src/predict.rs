@@ -132,7 +132,8 @@ fn missing(args: &Args, options: &DataArgs, dataset: &Dataset, draws: &[&Row]) -
     let actual: HashMap<(u32, u32), bool> =
         dataset.held_out.iter().map(|h| (h.entry, h.value)).collect();
     let number = |at: u32| (at + 1).to_string();
-    let numbers: Vec<String> = (0..entries.iter().map(|e| e.1 + 1).max().unwrap_or(0)).map(number).collect();
+    let numbers: Vec<String> =
+        (0..entries.iter().map(|e| e.1 + 1).max().unwrap_or(0)).map(number).collect();
     let columns = match &dataset.data {
         Data::Network(_) => &dataset.names,
         Data::Table(_) if dataset.columns.is_empty() => &numbers,
@@ -205,9 +206,10 @@ fn new_items(
         Data::Network(graph) => with_new_vertices(graph, dataset, file, options)?,
         Data::Table(_) => with_new_rows(dataset, file, options, info, args.data.as_deref())?,
     };
-    let sample = Sample::new(draws.iter().copied());
+    let sample = Sample::from_rows(draws.iter().copied())?;
     let estimate = estimate::minimise(&sample, Loss::Vi, &SearchOptions::default());
-    let found = data::with_target(&extended, options, Assign { draws, estimate: &estimate.labels })?;
+    let found =
+        data::with_target(&extended, options, Assign { draws, estimate: &estimate.labels })?;
     let names = &extended.names[dataset.names.len()..];
     let blocks = estimate.labels.iter().max().map_or(0, |m| m + 1);
     if args.json {
@@ -288,12 +290,12 @@ fn with_new_rows(
     };
     let new = read(file)?;
     let path = elsewhere.map(PathBuf::from).or(info.path.clone());
+    let Data::Table(old) = &dataset.data else {
+        return Err(Error::new("the data of this run are no table"));
+    };
     let mut all = match path {
         Some(path) => read(&path)?,
-        None => match io::to_raw(dataset)? {
-            Raw::Table(table) => table,
-            Raw::Network(_) => return Err(Error::new("the data of this run are no table")),
-        },
+        None => io::raw_table(dataset, old),
     };
     let rows = new.rows();
     for column in &mut all.columns {
@@ -312,15 +314,15 @@ fn with_new_rows(
         .in_file(file));
     }
     all.lines.clear();
-    let mut prepared = io::prepare(Raw::Table(all), &options.options()?)
-        .map_err(|error| error.in_file(file))?;
+    let mut prepared =
+        io::prepare(Raw::Table(all), &options.options()?).map_err(|error| error.in_file(file))?;
     // New rows without a name are numbered.
     for (at, name) in prepared.names.iter_mut().enumerate().skip(dataset.names.len()) {
         if *name == at.to_string() {
             *name = format!("new {}", at + 1 - dataset.names.len());
         }
     }
-    let (Data::Table(table), Data::Table(old)) = (&prepared.data, &dataset.data) else {
+    let Data::Table(table) = &prepared.data else {
         return Err(Error::new("the data of this run are no table"));
     };
     if table.d() != old.d() {

@@ -63,6 +63,13 @@ impl Source {
         Ok(Source { run: Run::from_labels(ensembles)?, names, title, manifest: None })
     }
 
+    /// What is known of a run of armix; an error for draws of another program.
+    pub(crate) fn manifest(&self) -> Result<&Manifest> {
+        self.manifest.as_ref().ok_or_else(|| {
+            Error::new("this needs the folder of a run, not draws of another program")
+        })
+    }
+
     /// An error if no partitions were saved.
     pub(crate) fn need_draws(&self) -> Result<()> {
         if self.run.drawn.is_empty() {

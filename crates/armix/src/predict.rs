@@ -63,7 +63,9 @@ pub fn hold_out(mut dataset: Dataset, fraction: f64, seed: u64) -> Result<Datase
     };
     let ones = held_out.iter().filter(|h| h.value).count();
     let what = match &dataset.data {
-        Data::Network(_) => format!("{} pairs were held out, {ones} of them linked", held_out.len()),
+        Data::Network(_) => {
+            format!("{} pairs were held out, {ones} of them linked", held_out.len())
+        }
         Data::Table(_) => format!("{} cells were held out, {ones} of them ones", held_out.len()),
     };
     dataset.notes.push(what);
@@ -288,7 +290,8 @@ mod tests {
 
     #[test]
     fn held_out_entries_are_hidden_and_remembered() {
-        let cells: Vec<u8> = (0..60).map(|c| if c == 7 { MISSING } else { (c % 3 == 0).into() }).collect();
+        let cells: Vec<u8> =
+            (0..60).map(|c| if c == 7 { MISSING } else { (c % 3 == 0).into() }).collect();
         let table = BinaryTable::new(10, 6, cells).unwrap();
         let dataset = Dataset::new(Data::Table(table.clone()));
         let hidden = hold_out(dataset.clone(), 0.3, 5).unwrap();

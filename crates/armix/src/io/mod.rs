@@ -31,7 +31,7 @@ pub use draws::{Draws, read_draws};
 pub use labels::parse_labels;
 pub use prepare::{NetworkOptions, network};
 pub use table_data::{ColumnInfo, ColumnKind, TableOptions, binary, column_types};
-pub use write::{NpyNumber, write, write_file, write_npy};
+pub use write::{NpyNumber, raw_table, write, write_file, write_npy};
 
 use crate::data::Dataset;
 use crate::error::{Error, Result};

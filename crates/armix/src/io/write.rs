@@ -5,7 +5,7 @@ use super::{
     Format, by_ending, edges, gml, graphml, mat, matrix, matrix_market, npy, npz, pajek, smat,
     table,
 };
-use crate::data::{Data, Dataset, MISSING};
+use crate::data::{BinaryTable, Data, Dataset, MISSING};
 use crate::error::{Error, Result};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -82,6 +82,29 @@ fn encode(dataset: &Dataset, path: &Path, out: &mut dyn Write) -> Result<()> {
     packed.finish().map(|_| ()).map_err(|e| Error::new(format!("cannot be written: {e}")))
 }
 
+/// A table as a file would have it: with a first column of names, unless rows are numbered.
+pub fn raw_table(dataset: &Dataset, cells: &BinaryTable) -> RawTable {
+    let mut columns = raw_columns(dataset, cells);
+    let numbered = dataset.names.iter().enumerate().all(|(at, name)| *name == at.to_string());
+    if !numbered {
+        let names = dataset.names.iter().cloned().map(Some).collect();
+        columns.insert(0, RawColumn { name: "item".into(), cells: names });
+    }
+    RawTable { columns, lines: Vec::new() }
+}
+
+fn raw_columns(dataset: &Dataset, cells: &BinaryTable) -> Vec<RawColumn> {
+    let cell = |row: usize, column: usize| {
+        let cell = cells.row(row)[column];
+        (cell != MISSING).then(|| cell.to_string())
+    };
+    let column = |c: usize| RawColumn {
+        name: dataset.columns.get(c).cloned().unwrap_or_else(|| format!("x{}", c + 1)),
+        cells: (0..cells.n()).map(|row| cell(row, c)).collect(),
+    };
+    (0..cells.d()).map(column).collect()
+}
+
 fn encode_plain(dataset: &Dataset, ending: &str, out: &mut dyn Write) -> Result<()> {
     let failed = |error: std::io::Error| Error::new(format!("cannot be written: {error}"));
     let format = by_ending(ending).or((ending == "txt").then_some(Format::EdgeList));
@@ -92,10 +115,7 @@ fn encode_plain(dataset: &Dataset, ending: &str, out: &mut dyn Write) -> Result<
     };
     match &dataset.data {
         Data::Network(graph) => {
-            let edges: Vec<(u32, u32)> = (0..graph.n() as u32)
-                .flat_map(|u| graph.neighbours(u as usize).iter().map(move |&v| (u, v)))
-                .filter(|(u, v)| u < v)
-                .collect();
+            let edges = graph.links().collect();
             let raw =
                 RawNetwork { names: dataset.names.clone(), edges, weights: None, directed: false };
             match format {
@@ -114,31 +134,16 @@ fn encode_plain(dataset: &Dataset, ending: &str, out: &mut dyn Write) -> Result<
                 ),
             }
         }
-        Data::Table(cells) => {
-            let column = |c: usize| RawColumn {
-                name: dataset.columns.get(c).cloned().unwrap_or_else(|| format!("x{}", c + 1)),
-                cells: (0..cells.n())
-                    .map(|r| (cells.row(r)[c] != MISSING).then(|| cells.row(r)[c].to_string()))
-                    .collect(),
-            };
-            let mut columns: Vec<RawColumn> = (0..cells.d()).map(column).collect();
-            let named = RawColumn {
-                name: "item".into(),
-                cells: dataset.names.iter().cloned().map(Some).collect(),
-            };
-            let numbered =
-                dataset.names.iter().enumerate().all(|(at, name)| *name == at.to_string());
-            match ending {
-                "csv" | "tsv" => {
-                    if !numbered {
-                        columns.insert(0, named);
-                    }
-                    let raw = RawTable { columns, lines: Vec::new() };
-                    table::write_table(&raw, if ending == "tsv" { b'\t' } else { b',' }, out)
-                }
-                "npy" => npy::write_table(&RawTable { columns, lines: Vec::new() }, out),
-                _ => unknown(".csv, .tsv or .npy"),
+        Data::Table(cells) => match ending {
+            "csv" | "tsv" => {
+                let raw = raw_table(dataset, cells);
+                table::write_table(&raw, if ending == "tsv" { b'\t' } else { b',' }, out)
             }
-        }
+            "npy" => {
+                let columns = raw_columns(dataset, cells);
+                npy::write_table(&RawTable { columns, lines: Vec::new() }, out)
+            }
+            _ => unknown(".csv, .tsv or .npy"),
+        },
     }
 }
