@@ -39,6 +39,7 @@ pub mod model;
 pub mod models;
 pub mod moves;
 pub mod partition;
+pub mod plot;
 pub mod predict;
 pub mod prior;
 pub mod rng;

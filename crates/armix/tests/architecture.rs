@@ -11,6 +11,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("rng", &[]),
     ("partition", &[]),
     ("data", &["error"]),
+    ("plot", &["error"]),
     ("prior", &["error", "partition", "special"]),
     ("model", &["partition"]),
     ("models", &["data", "error", "model", "partition", "prior", "special"]),
