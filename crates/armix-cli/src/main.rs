@@ -9,6 +9,8 @@ mod fit;
 mod inspect;
 mod output;
 mod predict;
+#[cfg(test)]
+mod picture;
 mod print;
 mod progress;
 mod resume;
