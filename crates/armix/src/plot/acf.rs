@@ -4,7 +4,7 @@ use super::Series;
 use super::axis::Axis;
 use super::colour::SHADE;
 use super::drawing::{Anchor, Area, Drawing};
-use super::panel::{Marks, NORMAL, Panel, room_below, room_left};
+use super::panel::{Marks, NORMAL, Panel, room_below, room_left, room_right};
 use super::style::{Style, check_room};
 use super::text::fitting;
 use super::trace::{check_lines, columns, group_legend, group_stroke, longest};
@@ -79,9 +79,9 @@ pub fn acf(input: &Acf, style: &Style) -> Result<Drawing> {
     let y = vertical(input);
     let (x_name, y_name) = (Marks::Named("lag"), Marks::Named("autocorrelation"));
     area.left += room_left(&y, y_name);
-    area.right -= 6.0;
+    area.right -= room_right(&x);
     area.bottom -= room_below(x_name);
-    let gap = NORMAL + 7.0;
+    let gap = NORMAL + 6.0;
     let height = area.height() / down as f64 - gap;
     for (at, quantity) in input.quantities.iter().enumerate() {
         let top = area.top + at as f64 * (height + gap) + gap;
@@ -104,7 +104,8 @@ pub fn acf(input: &Acf, style: &Style) -> Result<Drawing> {
     }
     let middle = (area.top + gap + area.bottom) / 2.0;
     let left = area.left - room_left(&y, y_name) + NORMAL;
-    drawing.text_up((left, middle), NORMAL, "autocorrelation");
+    let name = fitting("autocorrelation", NORMAL, area.height());
+    drawing.text_up((left, middle), NORMAL, &name);
     Ok(drawing)
 }
 

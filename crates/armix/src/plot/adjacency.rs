@@ -2,7 +2,7 @@
 
 use super::colour::{BLACK, Colour, OKABE_ITO, WHITE, mixed};
 use super::drawing::{Drawing, Image, Stroke};
-use super::matrix::{MOST_CELLS, Square, cell_of, check_order};
+use super::matrix::{MOST_CELLS, Square, cell_of, check_order, tallest};
 use super::style::Style;
 use crate::error::{Error, Result};
 
@@ -23,11 +23,12 @@ pub struct Adjacency<'a> {
 pub fn adjacency(input: &Adjacency, style: &Style) -> Result<Drawing> {
     let n = input.order.len();
     check_order(n, input.order, input.blocks)?;
-    let (mut drawing, area) = style.begin(style.width, "which vertices are linked")?;
-    let square = Square::new(area, n, 6.0)?;
+    let (mut drawing, area) = style.begin(tallest(style), "which vertices are linked")?;
+    let square = Square::new(area, n, 8.0)?;
     drawing.image(square.area, image(input, n)?);
     square.borders(&mut drawing, input.blocks, Stroke::plain(OKABE_ITO[1], 0.4));
     square.frame(&mut drawing, "vertex");
+    square.trim(&mut drawing, style);
     Ok(drawing)
 }
 

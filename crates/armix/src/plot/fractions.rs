@@ -5,7 +5,7 @@ use super::axis::Axis;
 use super::colour::{SHADE, viridis};
 use super::drawing::{Anchor, Area, Drawing, Stroke};
 use super::legend::{Legend, Sample};
-use super::panel::{Marks, NORMAL, Panel, room_below, room_left};
+use super::panel::{Marks, NORMAL, Panel, room_below, room_left, room_right};
 use super::style::{Style, check_room};
 use super::text::fitting;
 use super::trace::{columns, shade_burn_in};
@@ -51,9 +51,9 @@ pub fn fractions(input: &Fractions, style: &Style) -> Result<Drawing> {
     let y = Axis::exact(0.0, 1.0);
     let (x_name, y_name) = (Marks::Named("iteration"), Marks::Named("fraction of items"));
     area.left += room_left(&y, y_name);
-    area.right -= 6.0;
+    area.right -= room_right(&x);
     area.bottom -= room_below(x_name);
-    let (gap_x, gap_y) = (12.0, NORMAL + 7.0);
+    let (gap_x, gap_y) = (8.0 + room_right(&x), NORMAL + 6.0);
     let width = (area.width() - gap_x * (across - 1) as f64) / across as f64;
     let height = area.height() / down as f64 - gap_y;
 
@@ -81,7 +81,8 @@ pub fn fractions(input: &Fractions, style: &Style) -> Result<Drawing> {
     // One name for all rows.
     let middle = (area.top + gap_y + area.bottom) / 2.0;
     let left = area.left - room_left(&y, y_name) + NORMAL;
-    drawing.text_up((left, middle), NORMAL, "fraction of items");
+    let name = fitting("fraction of items", NORMAL, area.height());
+    drawing.text_up((left, middle), NORMAL, &name);
     Ok(drawing)
 }
 

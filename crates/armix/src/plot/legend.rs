@@ -5,7 +5,9 @@ use super::drawing::{Anchor, Area, Drawing, Stroke};
 use super::panel::SMALL;
 use super::text::{fitting, width};
 
-const SAMPLE: f64 = 14.0;
+const SAMPLE: f64 = 12.0;
+/// Between entries.
+const GAP: f64 = 7.0;
 const ROW: f64 = SMALL + 2.5;
 /// More entries than this would push the panels from the paper.
 const MOST: usize = 16;
@@ -37,7 +39,7 @@ impl Legend {
         for (sample, label) in entries {
             let label = fitting(&label, SMALL, room - SAMPLE - 3.0);
             let needed = entry_width(&label);
-            match rows.last_mut().filter(|_| needed <= left) {
+            match rows.last_mut().filter(|_| needed - GAP <= left) {
                 Some(row) => row.push((sample, label)),
                 None => {
                     rows.push(vec![(sample, label)]);
@@ -79,5 +81,5 @@ impl Legend {
 }
 
 fn entry_width(label: &str) -> f64 {
-    SAMPLE + 3.0 + width(label, SMALL) + 9.0
+    SAMPLE + 3.0 + width(label, SMALL) + GAP
 }

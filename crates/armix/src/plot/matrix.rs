@@ -3,7 +3,7 @@
 use super::axis::Axis;
 use super::drawing::{Area, Drawing, Stroke};
 use super::panel::{Marks, Panel, room_below, room_left};
-use super::style::check_room;
+use super::style::{LARGEST, MARGIN, Style, check_room};
 use crate::error::{Error, Result};
 
 /// More cells than this in a row cannot be seen.
@@ -43,6 +43,11 @@ pub(super) fn cell_of(position: usize, n: usize, cells: usize) -> usize {
     position * cells / n
 }
 
+/// A height that leaves room for the largest square and a title; [`Square::trim`] takes the rest.
+pub(super) fn tallest(style: &Style) -> f64 {
+    (style.width + 60.0).min(LARGEST)
+}
+
 /// A square panel for a matrix, with axes that count the items.
 #[derive(Debug)]
 pub(super) struct Square {
@@ -71,6 +76,14 @@ impl Square {
         let area = Area { left, top, right: left + side, bottom: top + side };
         check_room(&area)?;
         Ok(Square { area, axis, n })
+    }
+
+    /// Takes away the paper below the axis, unless a height was asked for.
+    pub(super) fn trim(&self, drawing: &mut Drawing, style: &Style) {
+        if style.height.is_none() {
+            let below = room_below(Marks::Named("item")) + MARGIN;
+            drawing.height = drawing.height.min((self.area.bottom + below).ceil());
+        }
     }
 
     /// Draws lines between the blocks; at most a hundred, so that they hide nothing.

@@ -83,7 +83,10 @@ impl Iterations {
     fn axis(&self, values: usize) -> axis::Axis {
         let (first, step) = self.places();
         // Counting begins at 0, so that the first mark is at the border.
-        let begin = if self.first == 1 { 0.0 } else { first };
+        let begin = if first <= step { 0.0 } else { first };
         axis::Axis::whole(begin, (first + step * values.saturating_sub(1) as f64).max(begin + 2.5))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,9 @@
 //! A frame with axes: where values become places on the paper.
 
-use super::axis::Axis;
+use super::axis::{Axis, Tick};
 use super::colour::{BLACK, GREY};
 use super::drawing::{Anchor, Area, Drawing, Stroke};
-use super::text::width;
+use super::text::{fitting, width};
 use super::thin;
 
 /// The size of numbers at axes, in points.
@@ -53,6 +53,22 @@ pub(super) fn widest(axis: &Axis) -> f64 {
     axis.ticks.iter().map(|t| width(&t.label, SMALL)).fold(0.0, f64::max)
 }
 
+/// The room that the last number of a horizontal axis needs on the right of its panel.
+pub(super) fn room_right(axis: &Axis) -> f64 {
+    widest(axis) / 2.0
+}
+
+/// The marks whose numbers are written, with their places: every so-manieth, so that none touches
+/// the next, and zero among them.
+fn numbered<'a>(axis: &'a Axis, places: &[f64], room: f64) -> Vec<(&'a Tick, f64)> {
+    let pairs = axis.ticks.iter().zip(places.iter().copied());
+    let [first, second, ..] = &axis.ticks[..] else { return pairs.collect() };
+    let apart = (places[1] - places[0]).abs();
+    let every = (room / apart).ceil().clamp(1.0, axis.ticks.len() as f64);
+    let step = second.value - first.value;
+    pairs.filter(|(tick, _)| (tick.value / step).round() % every == 0.0).collect()
+}
+
 /// A frame with its axes.
 #[derive(Debug)]
 pub(super) struct Panel<'a> {
@@ -86,15 +102,15 @@ impl Panel<'_> {
         if marks == Marks::Bare {
             return;
         }
-        let every = self.every(widest(self.x) + 4.0, &places);
         let base = bottom + TICK + GAP + SMALL * DIGIT_HEIGHT;
-        for (tick, &x) in self.x.ticks.iter().zip(&places).step_by(every) {
+        for (tick, x) in numbered(self.x, &places, widest(self.x) + 4.0) {
             drawing.text((x, base), SMALL, Anchor::Middle, &tick.label);
         }
         if let Marks::Named(name) = marks {
             let middle = (self.area.left + self.area.right) / 2.0;
             let base = bottom + TICK + GAP + SMALL + NORMAL + 0.5;
-            drawing.text((middle, base), NORMAL, Anchor::Middle, name);
+            let name = fitting(name, NORMAL, self.area.width());
+            drawing.text((middle, base), NORMAL, Anchor::Middle, &name);
         }
     }
 
@@ -107,21 +123,15 @@ impl Panel<'_> {
         if marks == Marks::Bare {
             return;
         }
-        let every = self.every(SMALL + 1.0, &places);
-        for (tick, &y) in self.y.ticks.iter().zip(&places).step_by(every) {
+        for (tick, y) in numbered(self.y, &places, SMALL + 1.0) {
             let at = (left - TICK - GAP, y + SMALL * DIGIT_HEIGHT / 2.0);
             drawing.text(at, SMALL, Anchor::End, &tick.label);
         }
         if let Marks::Named(name) = marks {
             let middle = (self.area.top + self.area.bottom) / 2.0;
-            drawing.text_up((left - room_left(self.y, marks) + NORMAL, middle), NORMAL, name);
+            let name = fitting(name, NORMAL, self.area.height() + 4.0);
+            drawing.text_up((left - room_left(self.y, marks) + NORMAL, middle), NORMAL, &name);
         }
-    }
-
-    /// Every so-manieth number is written, so that none touches the next.
-    fn every(&self, room: f64, places: &[f64]) -> usize {
-        let apart = places.windows(2).map(|w| (w[1] - w[0]).abs()).fold(f64::INFINITY, f64::min);
-        (room / apart).ceil().clamp(1.0, places.len().max(1) as f64) as usize
     }
 
     /// A line through values at evenly spaced places, first and step of which are given.

@@ -3,9 +3,10 @@
 use super::axis::Axis;
 use super::colour::{BLACK, WHITE, viridis};
 use super::drawing::{Anchor, Area, Drawing, Image, Stroke};
-use super::matrix::{MOST_CELLS, Square, cell_of, check_order};
+use super::matrix::{MOST_CELLS, Square, cell_of, check_order, tallest};
 use super::panel::{NORMAL, SMALL, widest};
 use super::style::Style;
+use super::text::fitting;
 use crate::error::Result;
 use std::fmt;
 
@@ -35,8 +36,7 @@ const BAR: f64 = 9.0;
 pub fn similarity(input: &Similarity, style: &Style) -> Result<Drawing> {
     let n = input.order.len();
     check_order(n, input.order, input.blocks)?;
-    let (mut drawing, area) =
-        style.begin(style.width * 0.84, "how often two items share a block")?;
+    let (mut drawing, area) = style.begin(tallest(style), "how often two items share a block")?;
     let scale = Axis::exact(0.0, 1.0);
     let right = 8.0 + BAR + 5.0 + widest(&scale) + NORMAL + 3.0;
     let square = Square::new(area, n, right)?;
@@ -44,6 +44,7 @@ pub fn similarity(input: &Similarity, style: &Style) -> Result<Drawing> {
     square.borders(&mut drawing, input.blocks, Stroke::plain(WHITE, 0.35));
     square.frame(&mut drawing, input.items);
     colour_bar(&mut drawing, square.area, &scale);
+    square.trim(&mut drawing, style);
     Ok(drawing)
 }
 
@@ -84,5 +85,6 @@ fn colour_bar(drawing: &mut Drawing, beside: Area, scale: &Axis) {
     }
     let x = area.right + 5.0 + widest(scale) + NORMAL;
     let middle = (area.top + area.bottom) / 2.0;
-    drawing.text_up((x, middle), NORMAL, "share a block");
+    let name = fitting("posterior similarity", NORMAL, area.height());
+    drawing.text_up((x, middle), NORMAL, &name);
 }

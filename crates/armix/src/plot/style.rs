@@ -11,9 +11,9 @@ pub const CM: f64 = 72.0 / 2.54;
 pub const INCH: f64 = 72.0;
 
 /// Around everything.
-const MARGIN: f64 = 4.0;
+pub(super) const MARGIN: f64 = 4.0;
 const LEAST: f64 = 100.0;
-const LARGEST: f64 = 1500.0;
+pub(super) const LARGEST: f64 = 1500.0;
 
 /// Size and title of a picture.
 #[derive(Debug, Clone, PartialEq)]

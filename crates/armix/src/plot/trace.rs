@@ -4,7 +4,7 @@ use super::axis::Axis;
 use super::colour::{SHADE, dashes, of_group};
 use super::drawing::{Area, Drawing, Stroke};
 use super::legend::{Legend, Sample};
-use super::panel::{Marks, Panel, room_below, room_left};
+use super::panel::{Marks, Panel, room_below, room_left, room_right};
 use super::style::{Style, check_room};
 use super::{Iterations, Series};
 use crate::error::{Error, Result};
@@ -26,7 +26,8 @@ pub struct Trace {
 }
 
 /// Two panels over each other: the log joint and the number of blocks over the iterations, one
-/// thin line for each chain, coloured by its group. Long traces are thinned to the smallest and
+/// thin line for each chain, coloured by its group. What was far away during the burn-in is cut
+/// off at the frame. Long traces are thinned to the smallest and
 /// largest value of each half point of the paper.
 pub fn trace(input: &Trace, style: &Style) -> Result<Drawing> {
     check_lines(&input.ln_joint)?;
@@ -38,11 +39,11 @@ pub fn trace(input: &Trace, style: &Style) -> Result<Drawing> {
     area.top += legend.height();
 
     let x = input.iterations.axis(longest(input.ln_joint.iter().chain(&input.blocks)));
-    let ln_joint = Axis::of_values(values(&input.ln_joint));
-    let blocks = Axis::of_counts(values(&input.blocks));
+    let ln_joint = Axis::of_values(shown(&input.ln_joint, input.iterations));
+    let blocks = Axis::of_counts(shown(&input.blocks, input.iterations));
     let (upper, lower) = (Marks::Named("log joint"), Marks::Named("blocks"));
     area.left += room_left(&ln_joint, upper).max(room_left(&blocks, lower));
-    area.right -= 6.0; // the last number of the axis may be wider than its mark
+    area.right -= room_right(&x);
     area.bottom -= room_below(Marks::Named("iteration"));
     let between = 7.0;
     let middle = area.top + (area.height() - between) * 0.58;
@@ -87,8 +88,24 @@ pub(super) fn longest<'a>(series: impl Iterator<Item = &'a Series>) -> usize {
     series.map(|s| s.values.len()).max().unwrap_or(0)
 }
 
-fn values(series: &[Series]) -> impl Iterator<Item = f64> + '_ {
-    series.iter().flat_map(|s| s.values.iter().copied())
+/// The range that a panel shows. The way down from a bad start would flatten all the rest, so
+/// that of the burn-in only as much is shown as lies near the values after it.
+fn shown(series: &[Series], iterations: Iterations) -> [f64; 2] {
+    let after = match iterations.burn_in {
+        Some(end) => end.saturating_sub(iterations.first).div_ceil(iterations.every.max(1)),
+        None => 0,
+    };
+    let all = ends(series, 0);
+    let after = ends(series, usize::try_from(after).unwrap_or(usize::MAX));
+    let room = after[1] - after[0];
+    if room > 0.0 { [all[0].max(after[0] - room), all[1].min(after[1] + room)] } else { all }
+}
+
+/// The smallest and the largest finite value from a position on; infinities if there are none.
+fn ends(series: &[Series], from: usize) -> [f64; 2] {
+    let values = series.iter().flat_map(|s| s.values.iter().skip(from));
+    let finite = values.copied().filter(|v| v.is_finite());
+    finite.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], v| [low.min(v), high.max(v)])
 }
 
 pub(super) fn group_stroke(group: usize, width: f64) -> Stroke {
