@@ -119,10 +119,13 @@ fn components(outline: &[u8]) -> Vec<u16> {
     const MORE: usize = 0x20;
     const TWO_SCALES: usize = 0x40;
     const MATRIX: usize = 0x80;
-    let composed = outline.first().is_some_and(|&first| first >= 0x80);
     let mut found = Vec::new();
+    // A negative number of contours marks a composition.
+    if outline.first().is_none_or(|&first| first < 0x80) {
+        return found;
+    }
     let mut at = 10;
-    while composed {
+    loop {
         let flags = number(&outline[at..at + 2]);
         found.push(number(&outline[at + 2..at + 4]) as u16);
         let offsets = if flags & WORDS != 0 { 4 } else { 2 };
@@ -134,10 +137,9 @@ fn components(outline: &[u8]) -> Vec<u16> {
         };
         at += 4 + offsets + scales;
         if flags & MORE == 0 {
-            break;
+            return found;
         }
     }
-    found
 }
 
 fn with_long_locations(head: &[u8]) -> Vec<u8> {

@@ -217,7 +217,9 @@ fn write_font(pdf: &mut Pdf, font: &Font, characters: &BTreeMap<u16, char>) {
     stream.finish();
 
     let mut map = UnicodeCmap::new(Name(b"Custom"), CHARACTERS);
-    characters.iter().for_each(|(&id, &character)| map.pair(id, character));
+    // Glyph 0, the empty box, stands for all characters that the font does not have.
+    let known = characters.iter().filter(|(id, _)| **id != 0);
+    known.for_each(|(&id, &character)| map.pair(id, character));
     let map = compressed(&map.finish());
     pdf.stream(TO_UNICODE, &map).filter(Filter::FlateDecode);
 }

@@ -62,7 +62,7 @@ fn fractions_picture() -> Drawing {
             .collect(),
     };
     let iterations = Iterations { first: 10, every: 10, burn_in: Some(10_000) };
-    let input = Fractions { panels: (0..4).map(panel).collect(), iterations };
+    let input = Fractions { panels: (0..8).map(panel).collect(), iterations };
     fractions(&input, &Style::default()).unwrap()
 }
 
@@ -96,6 +96,23 @@ fn adjacency_picture() -> Drawing {
     adjacency(&input, &Style::default()).unwrap()
 }
 
+/// More vertices than cells.
+fn large_adjacency_picture() -> Drawing {
+    let n = 2400;
+    let draws = chain(5, 60_000, 0.0, 0.0, 1000.0);
+    let vertex = |value: f64, block: usize| block * 400 + value.abs() as usize * 7 % 400;
+    let edge = |(at, pair): (usize, &[f64])| {
+        let home = at % 6;
+        let other = if at.is_multiple_of(5) { (at / 7) % 6 } else { home };
+        (vertex(pair[0], home) as u32, vertex(pair[1] * 31.0, other) as u32)
+    };
+    let edges: Vec<(u32, u32)> = draws.chunks(2).enumerate().map(edge).collect();
+    let order: Vec<usize> = (0..n).collect();
+    let input = Adjacency { edges: &edges, order: &order, blocks: &[400; 6] };
+    let title = Some("2400 vertices".to_string());
+    adjacency(&input, &Style { title, ..Style::default() }).unwrap()
+}
+
 fn acf_picture() -> Drawing {
     let quantity = |name: &str, noise: f64| Quantity {
         name: name.into(),
@@ -109,12 +126,13 @@ fn acf_picture() -> Drawing {
     acf(&Acf { quantities, groups: groups(), every: 1 }, &Style::default()).unwrap()
 }
 
-fn pictures() -> [(&'static str, Drawing); 5] {
+fn pictures() -> [(&'static str, Drawing); 6] {
     [
         ("trace", trace_picture()),
         ("fractions", fractions_picture()),
         ("similarity", similarity_picture()),
         ("adjacency", adjacency_picture()),
+        ("large", large_adjacency_picture()),
         ("acf", acf_picture()),
     ]
 }
@@ -137,8 +155,12 @@ fn every_picture_in_every_format() {
         check_png(&bytes(folder, &format!("{name}.PNG"), &drawing), &drawing);
         check_pdf(&bytes(folder, &format!("{name}.pdf"), &drawing));
     }
-    let left = std::fs::read_dir(temporary.path()).unwrap();
-    assert!(left.count() <= 15, "no temporary file is left");
+    assert_eq!(temporaries(folder), 0);
+}
+
+fn temporaries(folder: &Path) -> usize {
+    let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    names.filter(|path| path.extension().is_some_and(|e| e == "tmp")).count()
 }
 
 fn check_png(png: &[u8], drawing: &Drawing) {
@@ -194,4 +216,22 @@ fn a_folder_that_is_not_there_is_an_error() {
     let path = folder.path().join("missing").join("picture.svg");
     let message = write(&adjacency_picture(), &path).unwrap_err().to_string();
     assert!(message.contains("picture.svg"), "{message}");
+}
+
+#[test]
+fn odd_titles_and_sizes_can_be_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    for title in ["漢字 🙂", "שלום", "a\0b\u{1b}[31m\n", "(un)balanced \\ (", "", "e\u{301}"]
+    {
+        for (n, width) in [(1, 150.0), (3, 500.0)] {
+            let order: Vec<usize> = (0..n).collect();
+            let value = |_: usize, _: usize| 1.0;
+            let input = Similarity { value: &value, order: &order, blocks: &[], items: "item" };
+            let style = Style { width, title: Some(title.into()), ..Style::default() };
+            let drawing = similarity(&input, &style).unwrap();
+            for name in ["odd.svg", "odd.png", "odd.pdf"] {
+                assert!(bytes(folder.path(), name, &drawing).len() > 1000, "{title} as {name}");
+            }
+        }
+    }
 }

@@ -5,7 +5,7 @@ use super::drawing::{Anchor, Area, Drawing, Stroke};
 use super::panel::SMALL;
 use super::text::{fitting, width};
 
-const SAMPLE: f64 = 12.0;
+const SAMPLE: f64 = 11.0;
 /// Between entries.
 const GAP: f64 = 7.0;
 const ROW: f64 = SMALL + 2.5;

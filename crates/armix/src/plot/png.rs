@@ -52,7 +52,7 @@ fn finish(mut out: Vec<u8>, row_bytes: usize, pixels: &[u8]) -> Vec<u8> {
 
 /// Every row with the mark that it is not filtered.
 fn compressed(row_bytes: usize, pixels: &[u8]) -> Vec<u8> {
-    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
     let written = pixels
         .chunks_exact(row_bytes)
         .try_for_each(|row| encoder.write_all(&[0]).and_then(|()| encoder.write_all(row)));

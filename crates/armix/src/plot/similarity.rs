@@ -38,7 +38,7 @@ pub fn similarity(input: &Similarity, style: &Style) -> Result<Drawing> {
     check_order(n, input.order, input.blocks)?;
     let (mut drawing, area) = style.begin(tallest(style), "how often two items share a block")?;
     let scale = Axis::exact(0.0, 1.0);
-    let right = 8.0 + BAR + 5.0 + widest(&scale) + NORMAL + 3.0;
+    let right = 8.0 + BAR + 5.0 + widest(&scale) + NORMAL + 5.0;
     let square = Square::new(area, n, right)?;
     drawing.image(square.area, image(input, n));
     square.borders(&mut drawing, input.blocks, Stroke::plain(WHITE, 0.35));
@@ -83,7 +83,7 @@ fn colour_bar(drawing: &mut Drawing, beside: Area, scale: &Axis) {
         let at = (area.right + 4.5, y + SMALL * 0.36);
         drawing.text(at, SMALL, Anchor::Start, &tick.label);
     }
-    let x = area.right + 5.0 + widest(scale) + NORMAL;
+    let x = area.right + 7.0 + widest(scale) + NORMAL;
     let middle = (area.top + area.bottom) / 2.0;
     let name = fitting("posterior similarity", NORMAL, area.height());
     drawing.text_up((x, middle), NORMAL, &name);

@@ -306,7 +306,7 @@ fn similarities_of_few_and_of_many_items() {
 #[test]
 fn cells_are_averages() {
     let order: Vec<usize> = (0..2000).collect();
-    let value = |i: usize, j: usize| if (i + j) % 2 == 0 { 1.0 } else { 0.0 };
+    let value = |i: usize, j: usize| if (i + j).is_multiple_of(2) { 1.0 } else { 0.0 };
     let input = Similarity { value: &value, order: &order, blocks: &[], items: "item" };
     let (_, image) = the_image(&similarity(&input, &Style::default()).unwrap());
     assert!(image.cells.iter().all(|&cell| cell == 128), "half of each cell");
