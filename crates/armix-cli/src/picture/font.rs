@@ -1,5 +1,6 @@
-//! The one font of pictures: Noto Sans (SIL Open Font License 1.1), compiled in, so that pictures
-//! are the same on every computer.
+//! The one font of pictures: Noto Sans, compiled in, so that pictures are the same on every
+//! computer. (Copyright 2012 Google Inc. This version of the font names the Apache License 2.0; the
+//! crate that it comes with adds the SIL Open Font License 1.1, under which Noto is published now.)
 
 use armix::plot::{Anchor, Text};
 use std::collections::BTreeSet;
