@@ -8,14 +8,15 @@ mod export;
 mod fit;
 mod inspect;
 mod output;
-mod predict;
 #[cfg(test)]
 mod picture;
+mod predict;
 mod print;
 mod progress;
 mod resume;
 mod show;
 mod source;
+mod summary;
 mod verify;
 mod watch;
 mod write;
@@ -38,6 +39,7 @@ Examples:
   armix fit answers.csv --json       cluster the rows of a binary table
   armix resume armix-runs/RUN        go on after Ctrl-C, a crash or a reboot
   armix diagnose armix-runs/RUN      can I believe it?
+  armix summary armix-runs/RUN       which groups, and how sure?
   armix exact four-vertex            the exact posterior of a tiny problem
   armix verify                       prove on small problems that every sampler is right";
 
@@ -51,6 +53,8 @@ enum Command {
     Show(show::Args),
     /// Tell whether a saved run, or draws of another program, can be believed
     Diagnose(diagnose::Args),
+    /// Tell which groups there are, and how sure they are
+    Summary(summary::Args),
     /// Give probabilities of missing or held-out entries, and of blocks for new items
     Predict(predict::Args),
     /// Give labels, similarities or draws of a saved run to other programs
@@ -73,6 +77,7 @@ fn main() -> ExitCode {
         Command::Resume(args) => resume::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Diagnose(args) => diagnose::run(&args),
+        Command::Summary(args) => summary::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Inspect(args) => inspect::run(&args),

@@ -1,5 +1,7 @@
 //! The summary of a run for people.
 
+use crate::summary::Full;
+use armix::blocks::Blocks;
 use armix::diagnose::{Diagnosis, Motion, Quantity};
 use armix::run::Settings;
 use armix::summary::Summary;
@@ -169,14 +171,7 @@ fn write_summary(
     let blocks = s.best_blocks();
     writeln!(out, "best partition: {} blocks, log joint {best}", blocks.len())?;
     for (number, block) in blocks.iter().enumerate().take(MAX_BLOCKS) {
-        let mut members: Vec<&str> =
-            block.iter().take(MAX_NAMES).map(|&i| names[i].as_str()).collect();
-        let spaced = members.iter().any(|n| n.contains(' '));
-        let more = format!("and {} more", block.len().saturating_sub(MAX_NAMES));
-        if block.len() > MAX_NAMES {
-            members.push(&more);
-        }
-        let list = members.join(if spaced { ", " } else { " " });
+        let list = listed(block, names);
         wrap(out, &format!("{:>4} ({})  ", number + 1, block.len()), &list, width)?;
     }
     if blocks.len() > MAX_BLOCKS {
@@ -187,6 +182,128 @@ fn write_summary(
         )?;
     }
     Ok(())
+}
+
+/// The answer of a run, wrapped to the terminal.
+pub(crate) fn answer(full: &Full<'_>, title: &str) -> String {
+    let mut out = String::new();
+    let _ = write_answer(&mut out, full, title, terminal_width());
+    out
+}
+
+fn write_answer(out: &mut String, full: &Full<'_>, title: &str, width: usize) -> std::fmt::Result {
+    let a = full.answer;
+    let what = match a.loss.as_str() {
+        "vi" => "least expected variation of information",
+        "binder" => "least expected Binder loss",
+        "ari" => "least expected 1 − adjusted Rand index",
+        _ => "highest log joint",
+    };
+    let unit = if a.loss == "vi" || a.loss == "map" { " bits" } else { "" };
+    let head = format!(
+        "{title}: {} blocks, the partition with the {what} ({:.3}{unit} from a draw on average; {} draws, {} of them different)",
+        a.blocks(),
+        a.expected_loss,
+        a.draws,
+        a.distinct_draws
+    );
+    wrap(out, "", &head, width)?;
+    writeln!(out)?;
+    write_verdict(out, full.verdict.words(), full.reasons, full.next, width)?;
+    writeln!(out)?;
+    let members = a.members();
+    let mut order: Vec<usize> = (0..members.len()).collect();
+    order.sort_by_key(|&k| std::cmp::Reverse(members[k].len()));
+    for &k in order.iter().take(MAX_BLOCKS) {
+        let mean =
+            members[k].iter().map(|&i| a.certainty[i]).sum::<f64>() / members[k].len() as f64;
+        let mut about = format!("{} items, certainty {mean:.2}", members[k].len());
+        match full.blocks {
+            Some(Blocks::Densities(table)) => {
+                if let Some(d) = table[k][k] {
+                    about += &format!(", density {:.3} [{:.3}, {:.3}]", d.mean, d.lower, d.upper);
+                }
+            }
+            Some(Blocks::Features(table)) => {
+                let name = |column: usize| match full.columns.get(column) {
+                    Some(name) => name.clone(),
+                    None => format!("column {}", column + 1),
+                };
+                let telling = table[k].iter().take(4).map(|f| {
+                    format!(
+                        "{} {:.2} (overall {:.2})",
+                        name(f.column),
+                        f.probability.mean,
+                        f.overall
+                    )
+                });
+                about += &format!("; {}", telling.collect::<Vec<_>>().join(", "));
+            }
+            None => {}
+        }
+        wrap(out, &format!("{:>4}  ", k + 1), &about, width)?;
+        wrap(out, "      ", &listed(&members[k], full.items), width)?;
+    }
+    if members.len() > MAX_BLOCKS {
+        let left = members.len() - MAX_BLOCKS;
+        writeln!(out, "      and {left} smaller blocks; --labels FILE lists all items")?;
+    }
+    writeln!(out)?;
+    let sure = a.sure.iter().flatten().count();
+    let text = format!(
+        "{sure} of {} items are sure: any two of them are together, or apart, with probability {} as they are here",
+        a.sure.len(),
+        a.ball.level
+    );
+    wrap(out, "certain   ", &text, width)?;
+    let ball = format!(
+        "{:.0} % of the draws are within {:.3} bits; of these the farthest has {} blocks, the coarsest {}, the finest {}",
+        100.0 * a.ball.level,
+        a.ball.radius,
+        a.ball.horizontal.blocks,
+        a.ball.upper.blocks,
+        a.ball.lower.blocks
+    );
+    wrap(out, "ball      ", &ball, width)?;
+    let likely = a.blocks_posterior.iter().filter(|(_, p)| **p >= 0.005);
+    let list: Vec<String> = likely.map(|(k, p)| format!("{k}: {:.1} %", 100.0 * p)).collect();
+    wrap(out, "blocks    ", &list.join(", "), width)?;
+    if a.modes.len() > 1 {
+        for (at, mode) in a.modes.iter().enumerate() {
+            let log_joint = mode.log_joint.map_or(String::new(), |l| format!(", log joint {l:.1}"));
+            let shares: Vec<String> =
+                mode.ensembles.iter().map(|s| format!("{:.0} %", 100.0 * s)).collect();
+            let text = format!(
+                "{:.0} % of the draws, {} blocks, {:.2} bits from the estimate{log_joint}; by ensemble {}",
+                100.0 * mode.weight,
+                mode.blocks,
+                mode.distance,
+                shares.join(", ")
+            );
+            wrap(out, &format!("mode {:<5}", at + 1), &text, width)?;
+        }
+    } else {
+        wrap(out, "modes     ", "one: the estimate says it all", width)?;
+    }
+    if let Some(truth) = &full.truth {
+        let text = format!("ARI {:.3}, NMI {:.3}, VI {:.3} bits", truth.ari, truth.nmi, truth.vi);
+        wrap(out, "truth     ", &text, width)?;
+    }
+    if let Some(score) = &full.held_out {
+        wrap(out, "held out  ", &crate::predict::describe_score(score), width)?;
+    }
+    Ok(())
+}
+
+/// The names of some items, as many as fit.
+fn listed(items: &[usize], names: &[String]) -> String {
+    let mut listed: Vec<&str> = items.iter().take(MAX_NAMES).map(|&i| names[i].as_str()).collect();
+    let spaced = listed.iter().any(|n| n.contains(' '));
+    let more = format!("and {} more", items.len().saturating_sub(MAX_NAMES));
+    if items.len() > MAX_NAMES {
+        listed.push(&more);
+    }
+    listed.join(if spaced { ", " } else { " " })
 }
 
 fn write_moves(out: &mut String, s: &Summary, width: usize) -> std::fmt::Result {

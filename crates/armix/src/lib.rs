@@ -24,6 +24,8 @@
 //! what comes out. [`models`] and [`moves::registry`] list what there is; [`verify`] proves that
 //! every move leaves the posterior of every model invariant.
 
+pub mod answer;
+pub mod blocks;
 pub mod builtin;
 pub mod checkpoint;
 pub mod compare;

@@ -6,6 +6,7 @@ use crate::history::Row;
 use crate::moves::{Options, Schedule};
 use crate::partition::Partition;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -287,6 +288,16 @@ impl Run {
     pub fn draws_after<'a>(&self, trace: &'a Trace, burn_in: usize) -> &'a [Row] {
         let from = self.drawn.partition_point(|&iteration| iteration < burn_in);
         trace.draws.get(from..).unwrap_or(&[])
+    }
+
+    /// The probabilities of the numbers of blocks after burn-in.
+    pub fn blocks_posterior(&self, burn_in: usize) -> BTreeMap<u32, f64> {
+        let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+        for &k in self.traces().flat_map(|t| &t.blocks[burn_in..]) {
+            *counts.entry(k).or_default() += 1;
+        }
+        let total: u64 = counts.values().sum();
+        counts.into_iter().map(|(k, count)| (k, count as f64 / total as f64)).collect()
     }
 
     /// About so many draws of all chains after burn-in, evenly spread.

@@ -168,19 +168,12 @@ fn moves(run: &Run) -> Vec<(String, MoveSummary)> {
 }
 
 fn blocks(run: &Run, burn_in: usize) -> BlocksSummary {
-    let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
-    for trace in run.traces() {
-        for &k in &trace.blocks[burn_in..] {
-            *counts.entry(k).or_default() += 1;
-        }
-    }
-    let total: u64 = counts.values().sum();
-    let sum: u64 = counts.iter().map(|(&k, &count)| u64::from(k) * count).sum();
-    let mode = counts.iter().rev().max_by_key(|&(_, count)| count);
+    let distribution = run.blocks_posterior(burn_in);
+    let mode = distribution.iter().rev().max_by(|a, b| a.1.total_cmp(b.1));
     BlocksSummary {
-        mean: sum as f64 / total as f64,
+        mean: distribution.iter().map(|(&k, p)| f64::from(k) * p).sum(),
         mode: mode.map_or(0, |(&k, _)| k),
-        distribution: counts.iter().map(|(&k, &count)| (k, count as f64 / total as f64)).collect(),
+        distribution,
     }
 }
 

@@ -43,6 +43,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("diagnose", &["compare", "error", "history", "partition", "rng", "run", "special"]),
     ("summary", &["diagnose", "run"]),
     ("predict", &["data", "error", "history", "model", "partition", "rng", "state"]),
+    ("blocks", &["data", "special"]),
+    ("answer", &["compare", "diagnose", "error", "estimate", "history", "partition", "run"]),
     ("exact", &["error", "model", "partition", "state"]),
     ("io", &["data", "error", "partition"]),
     ("builtin", &["data", "error", "rng"]),

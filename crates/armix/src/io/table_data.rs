@@ -444,7 +444,7 @@ mod tests {
         assert_eq!((rows(&zoo)[0].len(), zoo.notes.len(), &*zoo.names[0]), (21, 2, "aardvark"));
         for (file, word) in [
             ("zoo", "'legs' holds '4'"),
-            ("mushroom", "'stalk-root'"),
+            ("mushroom", "'cap-shape' holds 'x'"),
             ("iris", "sepal_length_cm"),
             ("galaxies", "velocity"),
         ] {
