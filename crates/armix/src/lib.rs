@@ -44,6 +44,7 @@ pub mod partition;
 pub mod plot;
 pub mod predict;
 pub mod prior;
+pub mod report;
 pub mod rng;
 pub mod run;
 mod runner;
