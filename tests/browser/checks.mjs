@@ -303,15 +303,35 @@ async function fitsAPhone(page, shoot) {
   return faults;
 }
 
+/** Paper is light whatever the screen is. */
+async function printsLight(page) {
+  const faults = [];
+  const folded = await page.$$eval("details:not([open])", (all) => all.length);
+  for (const theme of ["dark", "light"]) {
+    await page.click("#theme");
+    await themeBecomes(page, theme);
+    await page.emulateMediaType("print");
+    await page.waitForFunction(() => matchMedia("print").matches && !document.querySelector("details:not([open])"));
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+    if ((await colourOfBackground(page)) !== "rgb(255, 255, 255)") faults.push(`paper is not white from ${theme}`);
+    if ((await firstPixel(page)) !== "255,255,255,255") faults.push(`the plots are not light from ${theme}`);
+    await page.emulateMediaType("screen");
+    await page.waitForFunction(
+      (count) => document.querySelectorAll("details:not([open])").length === count,
+      { timeout: 5000 },
+      folded,
+    );
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+  }
+  return faults;
+}
+
 async function prints(page, shoot) {
   const faults = [];
-  await page.click("#theme"); // paper is light whatever the screen is
-  await themeBecomes(page, "dark");
   await page.setViewport({ width: 760, height: 1000, deviceScaleFactor: 1 });
   await page.emulateMediaType("print");
-  await page.waitForFunction(() => document.querySelectorAll("details:not([open])").length === 0, { timeout: 5000 });
-  if ((await colourOfBackground(page)) !== "rgb(255, 255, 255)") faults.push("paper is not white");
-  if ((await firstPixel(page)) !== "255,255,255,255") faults.push("the plots are not light");
+  await page.waitForFunction(() => matchMedia("print").matches && !document.querySelector("details:not([open])"));
+  await page.evaluate(() => new Promise(requestAnimationFrame));
   const contents = await page.$eval("#contents", (nav) => getComputedStyle(nav).display);
   if (contents !== "none") faults.push("the table of contents is printed");
   faults.push(...(await plotsAreDrawn(page)));
@@ -334,5 +354,6 @@ export const CHECKS = [
   tablesSort,
   lightAndDark,
   fitsAPhone,
+  printsLight,
   prints,
 ];

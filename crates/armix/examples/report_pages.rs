@@ -37,8 +37,13 @@ fn small() -> Page {
     names[7] = "مريم".into();
     names[8] = "Ζωή & \u{2028} 'quotes' \\ 🦊".into();
     let invented =
-        Invented { sizes: &[16, 13, 5], ensembles: 4, chains: 2, iterations: 500, apart: 0.0 };
-    let mut page = invented.page("karate <b>club</b>.gml", "vertex", names, 1);
+        Invented { sizes: &[16, 12, 6], ensembles: 4, chains: 2, iterations: 500, apart: 0.0 };
+    // The instructor's side, the officers' side, and those between.
+    let order = [
+        0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 16, 17, 19, 21, 14, 15, 18, 20, 22, 23, 26, 29, 30,
+        32, 33, 27, 8, 9, 24, 25, 28, 31,
+    ];
+    let mut page = invented.page("karate <b>club</b>.gml", "vertex", names, &order, 1);
     add_network(&mut page, &graph);
     page.network = Some(Network { edges: Packed::pairs(&edges(&graph)) });
     page.truth = Some(Truth { name: "faction".into(), ari: 0.772, nmi: 0.7324, vi: 0.5213 });
@@ -56,7 +61,7 @@ fn table() -> Page {
         apart: 6.0,
     };
     let names = (1..=100).map(|row| format!("patient-{row:03}")).collect();
-    let mut page = invented.page("symptoms.csv", "row", names, 2);
+    let mut page = invented.page("symptoms.csv", "row", names, &shuffled(100), 2);
     page.verdict = Verdict::NotConverged;
     page.headline = "The ensembles disagree: do not trust the numbers below yet.".into();
     page.reasons = vec![
@@ -88,7 +93,7 @@ fn large() -> Page {
     let invented =
         Invented { sizes: &sizes, ensembles: 4, chains: 8, iterations: 10_000, apart: 0.0 };
     let names = (0..n).map(|vertex| format!("neuron {vertex}")).collect();
-    let mut page = invented.page("connectome.graphml", "vertex", names, 4);
+    let mut page = invented.page("connectome.graphml", "vertex", names, &shuffled(n), 4);
     let block = |item: usize| page.estimate.block_of_item[item];
     let mut links = Vec::new();
     for a in 0..n {
@@ -107,7 +112,7 @@ fn large() -> Page {
 /// A run of another program: labels, and little else.
 fn foreign() -> Page {
     let invented = Invented { sizes: &[7, 3], ensembles: 1, chains: 1, iterations: 60, apart: 0.0 };
-    let mut page = invented.page("labels.csv", "row", Vec::new(), 5);
+    let mut page = invented.page("labels.csv", "row", Vec::new(), &shuffled(10), 5);
     page.verdict = Verdict::TooShort;
     page.headline = "There is one chain, so that nothing can be compared.".into();
     page.reasons = vec!["60 iterations were recorded; at least 100 are needed".into()];
@@ -143,10 +148,17 @@ struct Invented<'a> {
 }
 
 impl Invented<'_> {
-    fn page(&self, title: &str, item_word: &str, names: Vec<String>, seed: u64) -> Page {
+    fn page(
+        &self,
+        title: &str,
+        item_word: &str,
+        names: Vec<String>,
+        order: &[u32],
+        seed: u64,
+    ) -> Page {
         let mut rng = Rng::from_seed(Purpose::Test, seed);
         let n: usize = self.sizes.iter().sum();
-        let estimate = self.estimate(&mut rng);
+        let estimate = self.estimate(order, &mut rng);
         let block_table = self.block_table(&estimate);
         Page {
             title: title.into(),
@@ -211,13 +223,9 @@ impl Invented<'_> {
         }
     }
 
-    /// Items are dealt out to the blocks like cards, so that the order is not the identity.
-    fn estimate(&self, rng: &mut Rng) -> Estimate {
-        let n: usize = self.sizes.iter().sum();
-        let mut order: Vec<u32> = (0..n as u32).collect();
-        for at in (1..n).rev() {
-            order.swap(at, rng.below(at as u64 + 1) as usize);
-        }
+    /// The items in the given order, cut into blocks.
+    fn estimate(&self, order: &[u32], rng: &mut Rng) -> Estimate {
+        let n = order.len();
         let mut borders = Vec::new();
         let mut block_of_item = vec![0; n];
         let mut start = 0;
@@ -230,7 +238,7 @@ impl Invented<'_> {
         }
         let certainty: Vec<f32> =
             (0..n).map(|_| 1.0 - 0.6 * rng.uniform().powi(3) as f32).collect();
-        let order = Packed::u32(&order);
+        let order = Packed::u32(order);
         let certainty = Packed::f32(&certainty);
         let loss = "vi".into();
         Estimate { loss, expected_loss: 0.38172, block_of_item, order, borders, certainty }
@@ -352,6 +360,16 @@ impl Invented<'_> {
         }
         Matrix::of_shares(n, &values)
     }
+}
+
+/// Items in an order that is not the identity.
+fn shuffled(n: usize) -> Vec<u32> {
+    let mut rng = Rng::from_seed(Purpose::Test, n as u64);
+    let mut order: Vec<u32> = (0..n as u32).collect();
+    for at in (1..n).rev() {
+        order.swap(at, rng.below(at as u64 + 1) as usize);
+    }
+    order
 }
 
 /// Noise of variance 1, near enough to normal.

@@ -1,23 +1,26 @@
 // What all plots share: colours of the theme, sharp canvases, axes, tooltips.
 
-// Okabe and Ito's colours, which people with any colour vision can tell apart. Black takes the
-// colour of text, and yellow, too pale on white, is left out.
-const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
+const HUES = 7; // the style sheet has so many colours for ensembles and blocks
 const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3], [4, 4], [12, 4], [1, 3]];
 const SHAPES = ["circle", "square", "triangle", "diamond", "hexagon", "point-down", "pentagon"];
 
-/** A colour of the theme, by the name of its CSS variable. */
-const themeColour = (name) =>
-  getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+const knownColours = new Map(); // asking the style sheet takes time, and plots ask often
 
-function colourOf(place) {
-  const at = place % (PALETTE.length + 1);
-  return at < PALETTE.length ? PALETTE[at] : themeColour("text");
+/** A colour of the theme, by the name of its CSS variable. */
+function themeColour(name) {
+  if (!knownColours.has(name)) {
+    const style = getComputedStyle(document.documentElement);
+    knownColours.set(name, style.getPropertyValue(`--${name}`).trim());
+  }
+  return knownColours.get(name);
 }
+
+/** The colour of an ensemble or a block. */
+const colourOf = (place) => themeColour(`hue-${place % HUES}`);
 const dashOf = (ensemble) => DASHES[ensemble % DASHES.length];
 // Shapes change more slowly than colours, so that neighbours of one colour differ in shape.
 const shapeOf = (place) =>
-  SHAPES[(place + Math.floor(place / (PALETTE.length + 1))) % SHAPES.length];
+  SHAPES[(place + Math.floor(place / HUES)) % SHAPES.length];
 
 /** The path of a marker of the given radius. */
 function tracePathOfShape(context, shape, x, y, radius) {
@@ -41,7 +44,12 @@ function tracePathOfShape(context, shape, x, y, radius) {
 }
 
 const allPlots = [];
-const redrawAll = () => allPlots.forEach((plot) => plot.draw());
+
+/** Draws all plots in the colours of the moment. */
+function redrawAll() {
+  knownColours.clear();
+  allPlots.forEach((plot) => plot.draw());
+}
 
 /** A figure with a canvas, a tooltip and a caption, which redraws when its width changes. */
 class Plot {
@@ -49,16 +57,19 @@ class Plot {
    * @param name what tests call it
    * @param label what a screen reader says
    * @param caption what to look for
+   * @param hint how to use it, which is of no use on paper
    * @param height in CSS pixels, or a function of the width
    */
-  constructor({ name, label, caption, height, title }) {
+  constructor({ name, label, caption, hint, height, title }) {
     this.height = typeof height === "function" ? height : () => height;
     this.canvas = element("canvas", { "data-plot": name, role: "img", "aria-label": label });
     this.tip = element("div", { class: "tip", role: "status" });
     this.tip.hidden = true;
     this.stage = element("div", { class: "stage" }, this.canvas, this.tip);
     this.figure = element("figure", {}, title ? element("h3", {}, title) : null, this.stage);
-    if (caption) this.figure.append(element("figcaption", {}, caption));
+    if (caption) {
+      this.figure.append(element("figcaption", {}, caption, hint ? element("span", { class: "hint" }, ` ${hint}`) : null));
+    }
     this.context = this.canvas.getContext("2d");
     this.width = 0;
     allPlots.push(this);
@@ -116,10 +127,16 @@ function ticks(low, high, wanted) {
   if (!(high > low)) return [low];
   const rough = (high - low) / Math.max(1, wanted);
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough * 0.999);
-  const first = Math.ceil(low / step - 1e-9);
-  const last = Math.floor(high / step + 1e-9);
-  return Array.from({ length: last - first + 1 }, (_, k) => (first + k) * step);
+  const steps = [0.5, 1, 2, 5, 10].map((factor) => factor * power);
+  const multiples = (step) => {
+    const first = Math.ceil(low / step - 1e-9);
+    const last = Math.floor(high / step + 1e-9);
+    return Array.from({ length: Math.max(0, last - first + 1) }, (_, k) => (first + k) * step);
+  };
+  const chosen = steps.findIndex((step) => step >= rough * 0.999);
+  const found = multiples(steps[chosen]);
+  // One number alone does not make a scale.
+  return found.length > 1 ? found : multiples(steps[chosen - 1]);
 }
 
 /** A tick in as many decimals as its step needs. */
@@ -135,7 +152,7 @@ function tickText(value, all) {
 function axes(context, width, height, { x, y, xLabel, yLabel, wholeX, wholeY, top = 10 }) {
   const text = themeColour("muted");
   const grid = themeColour("grid");
-  const inner = { top, bottom: height - 40, right: width - 12 };
+  const inner = { top, bottom: height - 40, right: width - 24 };
   const yTicks = onlyWhole(ticks(y[0], y[1], Math.max(2, (inner.bottom - inner.top) / 40)), wholeY);
   const yTexts = yTicks.map((tick) => tickText(tick, yTicks));
   inner.left = 28 + Math.max(...yTexts.map((t) => context.measureText(t).width), 0);

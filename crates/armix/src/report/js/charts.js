@@ -47,7 +47,7 @@ class RankPlot extends Plot {
     context.textAlign = "right";
     context.fillText("highest", frame.right, height - 16);
     context.textAlign = "center";
-    context.fillText("rank among the draws of all ensembles", width / 2, height - 1);
+    context.fillText("rank among the draws of all ensembles", (frame.left + frame.right) / 2, height - 1);
   }
 
   pointAt({ x, y }) {
@@ -78,7 +78,7 @@ function rankSection() {
         "lower or higher values than the others; bars high in the middle or at both ends mean another spread.",
       "explain",
     ),
-    element("div", { class: "grid" }, ...page.ranks.map((ranks) => new RankPlot(ranks).figure)),
+    element("div", { class: "grid narrow" }, ...page.ranks.map((ranks) => new RankPlot(ranks).figure)),
   );
 }
 
@@ -150,7 +150,7 @@ function autocorrelationSection() {
       "explain",
     ),
     ensembles.length > 1 ? staticLegend() : null,
-    element("div", { class: "grid" }, ...drawable.map((acf) => new AutocorrelationPlot(acf).figure)),
+    element("div", { class: "grid narrow" }, ...drawable.map((acf) => new AutocorrelationPlot(acf).figure)),
   );
 }
 

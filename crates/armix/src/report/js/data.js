@@ -23,8 +23,13 @@ function fixed(value, decimals) {
   value = number(value);
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : `${MINUS}∞`;
-  return withMinus(value.toFixed(decimals));
+  const [integer, rest] = value.toFixed(decimals).split(".");
+  return withMinus(grouped(integer) + (rest ? `.${rest}` : ""));
 }
+
+/** Thin spaces between thousands, from five digits on. */
+const grouped = (digits) =>
+  digits.replace("-", "").length > 4 ? digits.replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f") : digits;
 
 /** A number with about so many significant digits, but never fewer than its integer part has. */
 function rounded(value, digits = 3) {
@@ -37,14 +42,8 @@ function rounded(value, digits = 3) {
   return decimals > 0 ? withMinus(value.toFixed(decimals)) : whole(value);
 }
 
-/** An integer, with thin spaces between thousands. */
-function whole(value) {
-  value = number(value);
-  if (value === null || value === undefined || !Number.isFinite(value)) return fixed(value, 0);
-  const text = String(Math.round(value));
-  const grouped = text.length > 4 ? text.replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f") : text;
-  return withMinus(grouped);
-}
+/** The nearest integer. */
+const whole = (value) => fixed(value, 0);
 
 /** A share as a percentage. */
 function percent(share) {

@@ -187,7 +187,10 @@ class MatrixPlot extends Plot {
       ((position / this.matrix.items_per_cell - start) / this.part.side) * side;
     context.save();
     context.strokeStyle = this.borderColour();
-    context.lineWidth = segments.length > 60 ? 0.5 : 1;
+    // Where blocks are thin, their borders shall not hide them.
+    const thinnest = (side / this.part.side) * (this.matrix.size / Math.max(1, segments.length));
+    context.globalAlpha = Math.min(1, Math.max(0.25, thinnest / 30));
+    context.lineWidth = thinnest < 20 ? 0.5 : 1;
     context.beginPath();
     context.rect(left, top, side, side);
     context.clip();
@@ -240,7 +243,7 @@ class MatrixPlot extends Plot {
     context.textBaseline = "top";
     [0, 0.5, 1].forEach((share) => {
       context.textAlign = share === 0 ? "left" : share === 1 ? "right" : "center";
-      context.fillText(rounded(share * this.matrix.full, 2), left + share * width, y + 15);
+      context.fillText(String(Number((share * this.matrix.full).toPrecision(2))), left + share * width, y + 15);
     });
     context.textAlign = "left";
     context.textBaseline = "middle";
@@ -282,8 +285,10 @@ function matrixSection() {
       caption:
         `For each two ${PLURAL_OF_ITEM} the probability that they are in one block, ordered by the estimate, whose ` +
         "blocks are marked and numbered. Bright squares with sharp edges are blocks that the data are sure about; " +
-        "blurred ones change from draw to draw. Click first, then turn the wheel or use two fingers to zoom; drag " +
-        "to move; with the keyboard: +, −, arrows and 0.",
+        "blurred ones change from draw to draw.",
+      hint:
+        "Click first, then turn the wheel or use two fingers to zoom; drag to move; with the keyboard: +, −, arrows " +
+        "and 0.",
       matrix: page.similarity,
       colours: () => VIRIDIS,
       bend: (share) => share,

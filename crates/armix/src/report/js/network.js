@@ -74,8 +74,8 @@ function pullBlocksTogether(xs, ys, fx, fy, places) {
   });
   places.forEach((place, item) => {
     const [x, y, count] = sums[place];
-    fx[item] += 0.8 * (x / count - xs[item]) - 0.05 * xs[item];
-    fy[item] += 0.8 * (y / count - ys[item]) - 0.05 * ys[item];
+    fx[item] += 1.6 * (x / count - xs[item]) - 0.05 * xs[item];
+    fy[item] += 1.6 * (y / count - ys[item]) - 0.05 * ys[item];
   });
 }
 
@@ -86,8 +86,9 @@ class NetworkPlot extends Plot {
       label: `Drawing of the network, ${plural(n, page.shape.item_word)} in ${plural(segments.length, "block")}`,
       caption:
         "Linked vertices and vertices of one block are drawn near each other. Each block has a colour, a shape and a " +
-        "number; small vertices are those whose block is uncertain. Point at a vertex to see its name and its " +
-        "neighbours; with the keyboard, the arrows go from vertex to vertex.",
+        "number; small vertices are those whose block is uncertain.",
+      hint:
+        "Point at a vertex to see its name and its neighbours; with the keyboard, the arrows go from vertex to vertex.",
       height: (width) => Math.max(260, Math.min(width * 0.75, 620)),
     });
     this.edges = edges;

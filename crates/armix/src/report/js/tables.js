@@ -152,7 +152,8 @@ function movesSection() {
   );
 }
 
-const FEW_MEMBERS = 24;
+const FEW_MEMBERS = 12;
+const FEW_BLOCKS = 12;
 
 /** The names of the members, folded away if they are many. */
 function memberList(block) {
@@ -213,7 +214,7 @@ function blockTableSection() {
     paragraph(
       `The partition that stands for the posterior: the expected loss (${loss.toUpperCase()}) to the draws is ` +
         `${rounded(expected)}, the smallest that was found. Certainty is the mean probability that a member belongs ` +
-        "with its block. Click a title to sort.",
+        "with its block.",
       "explain",
     ),
     tableBox("Blocks", makeTable(columns, rows, "blocks")),
@@ -247,12 +248,14 @@ function densityTable() {
     values: between,
     format: probability,
   });
+  const box = tableBox("Density between blocks", table);
+  const many = between.length > FEW_BLOCKS;
   return element(
     "div",
     {},
     element("h3", {}, "Density of links between blocks"),
     paragraph("The mean probability of a link between a member of one block and a member of another.", "explain"),
-    tableBox("Density between blocks", table),
+    many ? element("details", {}, element("summary", {}, `Show all ${between.length} blocks`), box) : box,
   );
 }
 

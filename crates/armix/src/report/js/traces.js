@@ -44,8 +44,7 @@ function ensembleLegend() {
 
 /** A short piece of an ensemble's line. */
 function lineSample(ensemble) {
-  const place = ensemble % (PALETTE.length + 1);
-  const colour = place < PALETTE.length ? PALETTE[place] : "var(--text)";
+  const colour = `var(--hue-${ensemble % HUES})`;
   const sample = element("span", { class: "line-sample", "aria-hidden": "true" });
   sample.style.background = dashedGradient(colour, dashOf(ensemble));
   return sample;
@@ -70,15 +69,29 @@ class TracePlot extends Plot {
     super(rest);
     Object.assign(this, { series, yLabel, format, wholeY, fixedRange });
     this.canvas.tabIndex = 0;
+    this.wholeHeight = false; // whether the heights of the discarded start are shown too
     this.cursor = null; // the point that is pointed at
     this.drag = null; // where a drag began and is, in pixels
     this.range = element("span", { class: "range" });
     const reset = element("button", { type: "button", class: "reset", onclick: resetIterations }, "Reset zoom");
     // A plot of one ensemble has nothing to choose from, and always shows it.
     this.choosing = new Set(series.map((one) => one.ensemble)).size > 1;
-    this.addControls(this.choosing ? ensembleLegend() : null, element("div", { class: "zoom" }, this.range, reset));
+    const zoom = element("div", { class: "zoom" }, this.range, this.heightButton(), reset);
+    this.addControls(this.choosing ? ensembleLegend() : null, zoom);
     this.listen();
     view.plots.push(this);
+  }
+
+  /** The start is often so far off that what follows would look flat: it is shown on demand. */
+  heightButton() {
+    if (this.fixedRange || page.shape.burn_in === 0) return null;
+    const button = element("button", { type: "button", class: "height", "aria-pressed": "false" }, "Whole height");
+    button.addEventListener("click", () => {
+      this.wholeHeight = !this.wholeHeight;
+      button.setAttribute("aria-pressed", String(this.wholeHeight));
+      this.draw();
+    });
+    return button;
   }
 
   listen() {
@@ -195,20 +208,24 @@ class TracePlot extends Plot {
   tellCursor() {
     const { series, point } = this.cursor;
     const burnt = iterations[point] <= page.shape.burn_in ? " (discarded)" : "";
+    const { top, bottom, toX, toY } = this.frame;
     this.showTip(
       [
         series.label,
         `iteration ${whole(iterations[point])}${burnt}`,
         `${series.level ?? this.yLabel}: ${this.format(series.values[point])}`,
       ],
-      this.frame.toX(iterations[point]),
-      this.frame.toY(series.values[point]),
+      toX(iterations[point]),
+      Math.min(bottom, Math.max(top, toY(series.values[point]))),
     );
   }
 
-  /** The range of the shown lines in the shown iterations. */
+  /** The range of the shown lines in the shown iterations, without those discarded if others are shown. */
   valueRange(from, to) {
     if (this.fixedRange) return this.fixedRange;
+    if (!this.wholeHeight && iterations[to] > page.shape.burn_in) {
+      while (from < to && iterations[from] <= page.shape.burn_in) from++;
+    }
     let low = Infinity;
     let high = -Infinity;
     for (const { values } of this.shown()) {
@@ -244,6 +261,7 @@ class TracePlot extends Plot {
     const dashed = to - from < (right - left) / 2;
     for (const series of shown) this.strokeSeries(context, series, from, to, 1.2, dashed);
     context.globalAlpha = 1;
+    this.labelBurnIn(context);
     if (this.cursor) {
       this.strokeSeries(context, this.cursor.series, from, to, 2.6, dashed);
       this.markCursor(context);
@@ -261,10 +279,19 @@ class TracePlot extends Plot {
     if (end <= left) return;
     context.fillStyle = themeColour("shade");
     context.fillRect(left, top, end - left, bottom - top);
-    context.fillStyle = themeColour("muted");
+  }
+
+  /** Written over the lines, with a halo. */
+  labelBurnIn(context) {
+    const { left, bottom, toX } = this.frame;
+    if (toX(page.shape.burn_in) - left < 75) return;
     context.textAlign = "left";
     context.textBaseline = "bottom";
-    if (end - left > 70) context.fillText("discarded", left + 6, bottom - 4);
+    context.lineWidth = 4;
+    context.strokeStyle = themeColour("surface");
+    context.strokeText("discarded", left + 6, bottom - 5);
+    context.fillStyle = themeColour("muted");
+    context.fillText("discarded", left + 6, bottom - 5);
   }
 
   strokeSeries(context, { ensemble, values }, from, to, lineWidth, dashed) {
@@ -294,7 +321,7 @@ class TracePlot extends Plot {
   }
 }
 
-const TRACE_KEYS = "Drag to zoom, double click to see all again; with the keyboard: arrows, +, − and 0.";
+const TRACE_KEYS = "The height fits what is kept. Drag to zoom, double click to see all again; with the keyboard: arrows, +, − and 0.";
 
 function traceSection() {
   const plots = [];
@@ -308,7 +335,8 @@ function traceSection() {
         caption:
           "How well data and partition fit together, up to a constant. After the shaded start the lines of " +
           "different ensembles should overlap like one band without a trend. An ensemble that stays above or " +
-          `below the others has not found what they have found. ${TRACE_KEYS}`,
+          "below the others has not found what they have found.",
+        hint: TRACE_KEYS,
         height: 300,
         yLabel: "log joint",
         format: (value) => fixed(value, 2),
@@ -327,7 +355,8 @@ function traceSection() {
       label: "Trace of the number of blocks of every chain",
       caption:
         "The number of blocks should go up and down in the same range in all ensembles. A line that is flat for " +
-        `long is a chain that is stuck. ${TRACE_KEYS}`,
+        "long is a chain that is stuck.",
+      hint: TRACE_KEYS,
       height: 260,
       yLabel: "blocks",
       wholeY: true,
