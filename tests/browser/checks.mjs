@@ -52,7 +52,7 @@ async function sectionsMatchTheData(page) {
     for (const { quantity } of data.ranks) wanted[`ranks-${quantity}`] = true;
     for (const { quantity } of data.autocorrelation) wanted[`autocorrelation-${quantity}`] = true;
     const tables = {
-      diagnostics: data.quantities.length > 0,
+      diagnostics: data.quantities.some(({ name, label, ...known }) => Object.values(known).some((v) => v !== null)),
       moves: data.moves.length > 0,
       blocks: data.block_table.length > 0,
       density: data.density_between !== null,

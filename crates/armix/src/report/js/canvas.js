@@ -156,7 +156,7 @@ function axes(context, width, height, { x, y, xLabel, yLabel, wholeX, wholeY, to
   const yTicks = onlyWhole(ticks(y[0], y[1], Math.max(2, (inner.bottom - inner.top) / 40)), wholeY);
   const yTexts = yTicks.map((tick) => tickText(tick, yTicks));
   inner.left = 28 + Math.max(...yTexts.map((t) => context.measureText(t).width), 0);
-  const xTicks = onlyWhole(ticks(x[0], x[1], Math.max(2, (inner.right - inner.left) / 90)), wholeX);
+  const xTicks = onlyWhole(ticks(x[0], x[1], Math.max(2, (inner.right - inner.left) / 65)), wholeX);
   const toX = (value) => inner.left + ((value - x[0]) / (x[1] - x[0] || 1)) * (inner.right - inner.left);
   const toY = (value) => inner.bottom - ((value - y[0]) / (y[1] - y[0] || 1)) * (inner.bottom - inner.top);
 

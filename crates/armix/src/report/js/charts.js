@@ -47,7 +47,7 @@ class RankPlot extends Plot {
     context.textAlign = "right";
     context.fillText("highest", frame.right, height - 16);
     context.textAlign = "center";
-    context.fillText("rank among the draws of all ensembles", (frame.left + frame.right) / 2, height - 1);
+    context.fillText("rank among all draws", (frame.left + frame.right) / 2, height - 1);
   }
 
   pointAt({ x, y }) {
@@ -183,7 +183,7 @@ class BlocksPlot extends Plot {
     // A few bars shall not become walls: at least ten places.
     const air = Math.max(0.6, (10 - (last - first)) / 2);
     const frame = axes(context, width, height, {
-      x: [first - air, last + air],
+      x: [Math.max(0.4, first - air), last + air],
       y: [0, highest * 1.12],
       xLabel: "number of blocks",
       yLabel: "probability",

@@ -92,6 +92,7 @@ function diagnosticsSection() {
     { title: "SD", kind: "number", help: "posterior standard deviation", cell: (row) => rounded(row.sd) },
   ];
   const used = columns.filter((column, k) => k === 0 || rows.some((row) => column.cell(row) !== "–"));
+  if (used.length < 2) return; // nothing is known of any quantity
   const bounds = [
     limits.rhat === null ? null : `R̂ at most ${limits.rhat}`,
     limits.rhat_rank === null ? null : `R̂ of ranks at most ${limits.rhat_rank}`,

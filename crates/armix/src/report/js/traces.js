@@ -369,6 +369,9 @@ function traceSection() {
 
 function fractionSection() {
   if (chains.every((chain) => chain.fractions.length === 0)) return;
+  // All panels have the same height, so that they can be compared.
+  const highestOf = (values) => values.reduce((a, b) => Math.max(a, b), 0);
+  const highest = highestOf(chains.flatMap((chain) => chain.fractions.map(highestOf)));
   const panels = ensembles.map((ensemble) => {
     const own = chains.filter((chain) => chain.ensemble === ensemble);
     return new TracePlot({
@@ -377,7 +380,7 @@ function fractionSection() {
       label: `Traces of the shares of the largest blocks in ${ensembleLabel(ensemble)}`,
       height: 220,
       yLabel: `share of ${PLURAL_OF_ITEM}`,
-      fixedRange: [0, 1],
+      fixedRange: [0, Math.min(1, highest * 1.05) || 1],
       format: percent,
       series: own.flatMap(({ label, fractions }) =>
         fractions.map((values, k) => ({
