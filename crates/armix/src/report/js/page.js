@@ -30,11 +30,14 @@ function themeButton() {
 /** On paper everything is unfolded and light; the style sheet has the colours. */
 function preparePrinting() {
   let folded = [];
+  let wasPrinting = false;
   const change = (printing) => {
-    if (printing && folded.length === 0) {
+    if (printing === wasPrinting) return;
+    wasPrinting = printing;
+    if (printing) {
       folded = [...document.querySelectorAll("details:not([open])")];
       folded.forEach((details) => (details.open = true));
-    } else if (!printing) {
+    } else {
       folded.forEach((details) => (details.open = false));
       folded = [];
     }

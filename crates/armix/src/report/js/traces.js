@@ -107,12 +107,13 @@ class TracePlot extends Plot {
       if (this.drag) {
         this.drag.to = x;
         this.hideTip();
-        this.draw();
+        this.drawOverlay();
       } else this.pointAt(x, y);
     });
     canvas.addEventListener("pointerup", () => {
       const drag = this.drag;
       this.drag = null;
+      this.drawOverlay();
       if (drag && Math.abs(drag.to - drag.from) > 4) {
         const ends = [this.fromX(drag.from), this.fromX(drag.to)].sort((a, b) => a - b);
         showIterations(...ends);
@@ -129,7 +130,7 @@ class TracePlot extends Plot {
     this.hideTip();
     if (this.cursor) {
       this.cursor = null;
-      this.draw();
+      this.drawOverlay();
     }
   }
 
@@ -147,7 +148,7 @@ class TracePlot extends Plot {
       const line = (shown.indexOf(at.series) + lines + shown.length) % shown.length;
       const point = Math.min(iterations.length - 1, Math.max(0, at.point + points));
       this.cursor = { series: shown[line], point };
-      this.draw();
+      this.drawOverlay();
       this.tellCursor();
     };
     const actions = {
@@ -201,7 +202,7 @@ class TracePlot extends Plot {
     }
     const changed = this.cursor?.series !== nearest || this.cursor?.point !== point;
     this.cursor = { series: nearest, point };
-    if (changed) this.draw();
+    if (changed) this.drawOverlay();
     this.tellCursor();
   }
 
@@ -237,9 +238,43 @@ class TracePlot extends Plot {
     return rangeOf(low, high);
   }
 
+  /** The lines, and what is pointed at over them. */
+  draw() {
+    super.draw();
+    if (this.width === 0) return;
+    this.lines ??= document.createElement("canvas");
+    Object.assign(this.lines, { width: this.canvas.width, height: this.canvas.height });
+    this.lines.getContext("2d").drawImage(this.canvas, 0, 0);
+    this.drawOverlay();
+  }
+
+  /** Many lines take long to draw: while the pointer moves they come from a copy. */
+  drawOverlay() {
+    const { context, cursor } = this;
+    context.save();
+    context.resetTransform();
+    context.drawImage(this.lines, 0, 0);
+    context.restore();
+    context.save();
+    this.clip(context);
+    if (cursor) {
+      this.strokeSeries(context, cursor.series, 2.6);
+      this.markCursor(context);
+    }
+    this.shadeDrag(context);
+    context.restore();
+  }
+
+  clip(context) {
+    const { left, right, top, bottom } = this.frame;
+    context.beginPath();
+    context.rect(left, top, right - left, bottom - top);
+    context.clip();
+  }
+
   paint(context, width, height) {
-    const from = Math.max(0, this.nearestPoint(view.low) - 1);
-    const to = Math.min(iterations.length - 1, this.nearestPoint(view.high) + 1);
+    const from = (this.from = Math.max(0, this.nearestPoint(view.low) - 1));
+    const to = (this.to = Math.min(iterations.length - 1, this.nearestPoint(view.high) + 1));
     this.frame = axes(context, width, height, {
       x: [view.low, view.high],
       y: this.valueRange(from, to),
@@ -248,25 +283,14 @@ class TracePlot extends Plot {
       wholeX: true,
       wholeY: this.wholeY,
     });
-    const { left, right, top, bottom } = this.frame;
     context.save();
-    context.beginPath();
-    context.rect(left, top, right - left, bottom - top);
-    context.clip();
+    this.clip(context);
     this.shadeBurnIn(context);
-    context.lineJoin = "round";
     const shown = this.shown();
     context.globalAlpha = shown.length > 8 ? 0.55 : 0.85;
-    // Dashes cost much where a line has more points than there are pixels, and cannot be seen there.
-    const dashed = to - from < (right - left) / 2;
-    for (const series of shown) this.strokeSeries(context, series, from, to, 1.2, dashed);
+    for (const series of shown) this.strokeSeries(context, series, 1.2);
     context.globalAlpha = 1;
     this.labelBurnIn(context);
-    if (this.cursor) {
-      this.strokeSeries(context, this.cursor.series, from, to, 2.6, dashed);
-      this.markCursor(context);
-    }
-    this.shadeDrag(context);
     context.restore();
     const text = `iterations ${whole(Math.ceil(view.low))} to ${whole(Math.floor(view.high))}`;
     this.range.textContent = text;
@@ -294,8 +318,12 @@ class TracePlot extends Plot {
     context.fillText("discarded", left + 6, bottom - 5);
   }
 
-  strokeSeries(context, { ensemble, values }, from, to, lineWidth, dashed) {
-    const { toX, toY } = this.frame;
+  strokeSeries(context, { ensemble, values }, lineWidth) {
+    const { from, to } = this;
+    const { left, right, toX, toY } = this.frame;
+    // Dashes cost much where a line has more points than there are pixels, and cannot be seen there.
+    const dashed = to - from < (right - left) / 2;
+    context.lineJoin = "bevel";
     context.strokeStyle = colourOf(ensemble);
     context.lineWidth = lineWidth;
     context.setLineDash(dashed ? dashOf(ensemble) : []);
