@@ -224,6 +224,9 @@ async function tablesSort(page) {
       const sorted = [...sizes()].sort((a, b) => sign * (a - b));
       if (String(sizes()) !== String(sorted)) faults.push(`sizes are ${sizes()}`);
     }
+    const mark = table.querySelector("canvas.mark");
+    const [red, green, blue, alpha] = mark.getContext("2d").getImageData(mark.width / 2, mark.height / 2, 1, 1).data;
+    if (alpha === 0 || red + green + blue === 0) faults.push("the mark of a block is not drawn after sorting");
     [...table.querySelectorAll("button.sort")][0].click();
     [...table.querySelectorAll("button.sort")][0].click();
     return faults;

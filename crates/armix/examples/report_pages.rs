@@ -390,7 +390,7 @@ fn quantities() -> Vec<Quantity> {
         ess_tail: Some([1211.0, 640.3, 1999.5][k]),
         act: Some([6.481, 25.73, 4.52][k]),
         mcse: Some([0.1266, 0.0712, 0.000_41][k]),
-        mean: Some([-123_461.2345, 5.3312, 0.4718][k]),
+        mean: Some([-123_461.25, 5.3312, 0.4718][k]),
         sd: Some([4.973, 1.404, 0.0193][k]),
     };
     QUANTITIES.into_iter().enumerate().map(|(k, names)| quantity(k, names)).collect()

@@ -90,7 +90,8 @@ pub struct Shape {
 /// Traces of all chains over the same iterations, thinned to about 1000 points.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TracePlots {
-    /// The iterations of the points (u32), increasing.
+    /// The iterations of the points (u32), increasing and counted from 1: those up to
+    /// [`Shape::burn_in`] are shown as discarded.
     pub iterations: Packed,
     /// To be added to `log_joint`, which has 32 bits only.
     pub log_joint_offset: f64,

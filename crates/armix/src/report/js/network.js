@@ -195,7 +195,7 @@ class NetworkPlot extends Plot {
     const neighbours = this.neighbours[item].size;
     this.showTip(
       [
-        shortName(item),
+        shortName(item, 40),
         `block ${page.estimate.block_of_item[item]}${sure}`,
         neighbours === 1 ? "1 neighbour" : `${neighbours} neighbours`,
       ],

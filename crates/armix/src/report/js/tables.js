@@ -22,13 +22,11 @@ function blockMark(block) {
  * sort by; columns of numbers are marked so.
  */
 function makeTable(columns, rows, name) {
-  const body = element("tbody");
-  const fill = (sorted) =>
-    body.replaceChildren(
-      ...sorted.map((row) =>
-        element("tr", {}, columns.map((column) => element("td", { class: column.kind }, column.cell(row)))),
-      ),
-    );
+  const lines = rows.map((row) => ({
+    row,
+    line: element("tr", {}, columns.map((column) => element("td", { class: column.kind }, column.cell(row)))),
+  }));
+  const body = element("tbody", {}, lines.map(({ line }) => line));
   const headers = columns.map((column) => {
     const header = element("th", { scope: "col", class: column.kind, title: column.help });
     if (!column.key) header.append(column.title);
@@ -41,11 +39,11 @@ function makeTable(columns, rows, name) {
       headers.forEach((other) => other.removeAttribute("aria-sort"));
       header.setAttribute("aria-sort", down ? "ascending" : "descending");
       const sign = down ? 1 : -1;
-      fill([...rows].sort((a, b) => sign * (column.key(a) - column.key(b))));
+      const sorted = [...lines].sort((a, b) => sign * (column.key(a.row) - column.key(b.row)));
+      body.replaceChildren(...sorted.map(({ line }) => line));
     };
     return element("button", { type: "button", class: "sort", onclick: sort }, column.title);
   }
-  fill(rows);
   return element("table", { "data-table": name }, element("thead", {}, element("tr", {}, headers)), body);
 }
 
@@ -155,6 +153,7 @@ function movesSection() {
 
 const FEW_MEMBERS = 12;
 const FEW_BLOCKS = 12;
+const MOST_MARKS = 200; // beyond, colours and shapes tell nothing, and canvases cost much
 
 /** The names of the members, folded away if they are many. */
 function memberList(block) {
@@ -184,7 +183,10 @@ function blockTableSection() {
       title: "Block",
       kind: "block",
       key: (block) => block.number,
-      cell: (block) => element("span", { class: "key" }, blockMark(block.number), String(block.number)),
+      cell: ({ number: block }) => {
+        const mark = placeOfBlock.get(block) < MOST_MARKS ? blockMark(block) : null;
+        return element("span", { class: "key" }, mark, String(block));
+      },
     },
     { title: "Size", kind: "number", key: (block) => block.size, cell: (block) => whole(block.size) },
     {

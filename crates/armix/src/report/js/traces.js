@@ -231,6 +231,7 @@ class TracePlot extends Plot {
     let high = -Infinity;
     for (const { values } of this.shown()) {
       for (let k = from; k <= to; k++) {
+        if (!Number.isFinite(values[k])) continue;
         if (values[k] < low) low = values[k];
         if (values[k] > high) high = values[k];
       }
@@ -258,7 +259,7 @@ class TracePlot extends Plot {
     context.save();
     this.clip(context);
     if (cursor) {
-      this.strokeSeries(context, cursor.series, 2.6);
+      this.strokeSeries(context, cursor.series, 2.2);
       this.markCursor(context);
     }
     this.shadeDrag(context);
