@@ -146,8 +146,8 @@ impl Summary {
     }
 }
 
-/// Entries of the schedule that name the same move are added up.
-fn moves(run: &Run) -> Vec<(String, MoveSummary)> {
+/// What each move did. Entries of the schedule that name the same move are added up.
+pub fn moves(run: &Run) -> Vec<(String, MoveSummary)> {
     let mut merged: Vec<(String, crate::run::Counter)> = Vec::new();
     for ((name, _), counter) in run.settings.schedule.moves().iter().zip(run.counters(run.traces()))
     {

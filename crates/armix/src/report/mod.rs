@@ -4,10 +4,12 @@
 //! the JSON object that it carries. Names from data are text there, never markup, and a content
 //! security policy forbids the page to load or to send anything.
 
+mod build;
 mod matrix;
 mod packed;
 mod page;
 
+pub use build::Contents;
 pub use matrix::{LARGEST_SIDE, Matrix};
 pub use packed::{Kind, Packed};
 pub use page::{

@@ -1,6 +1,7 @@
 //! What a report shows, as plain data: the script of the page reads it as one JSON object.
 
 use super::{Matrix, Packed};
+pub use crate::blocks::Interval;
 use crate::diagnose::Verdict;
 use serde::{Serialize, Serializer};
 
@@ -240,17 +241,6 @@ pub struct Block {
     pub density: Option<Interval>,
     /// What distinguishes it, the most telling first.
     pub features: Vec<Feature>,
-}
-
-/// A posterior mean with an interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Interval {
-    /// The mean.
-    pub mean: f64,
-    /// The lower end.
-    pub lower: f64,
-    /// The upper end.
-    pub upper: f64,
 }
 
 /// How often a column is 1 in a block.
