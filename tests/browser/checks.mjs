@@ -98,8 +98,8 @@ async function hoveringTells(page) {
     "trace-log-joint": /ensemble \d+, chain \d+\s+iteration [\d\s]+.*\s+log joint: −?[\d\s.]+/,
     "trace-blocks": /ensemble \d+, chain \d+\s+iteration [\d\s]+.*\s+blocks: \d+/,
     "blocks-posterior": /\d+ blocks?\s+probability/,
-    similarity: /\(block \d+\)\s.*\(block \d+\)\s+probability of one block: [01]\.\d\d/s,
-    adjacency: /\(block \d+\)\s.*\(block \d+\)\s+(linked|not linked|the same)/s,
+    similarity: /\(blocks? .*\)\s.*\(blocks? .*\)\s+(mean )?probability of one block: [<01]/s,
+    adjacency: /\(blocks? .*\)\s.*\(blocks? .*\)\s+(linked|not linked|the same|share of pairs that are linked: [<01])/s,
   };
   for (const [plot, pattern] of Object.entries(expected)) {
     if (!(await has(page, plot))) continue;

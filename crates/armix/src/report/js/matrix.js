@@ -17,7 +17,8 @@ function colourTable(points) {
 
 const rgbOf = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 
-const MARGIN = 26; // room for block numbers, left and on top
+// Room for block numbers, left and on top.
+const MARGIN = 14 + 8 * String(segments.reduce((most, { number: block }) => Math.max(most, block), 0)).length;
 const SCALE = 46; // room for the scale of colours, below
 const DEEPEST = 4; // at most so few cells on a side are shown
 
@@ -188,9 +189,9 @@ class MatrixPlot extends Plot {
     context.save();
     context.strokeStyle = this.borderColour();
     // Where blocks are thin, their borders shall not hide them.
-    const thinnest = (side / this.part.side) * (this.matrix.size / Math.max(1, segments.length));
-    context.globalAlpha = Math.min(1, Math.max(0.25, thinnest / 30));
-    context.lineWidth = thinnest < 20 ? 0.5 : 1;
+    const thickness = (side / this.part.side) * (this.matrix.size / Math.max(1, segments.length));
+    context.globalAlpha = thickness < 4 ? 0 : Math.min(1, Math.max(0.25, thickness / 30));
+    context.lineWidth = thickness < 20 ? 0.5 : 1;
     context.beginPath();
     context.rect(left, top, side, side);
     context.clip();
