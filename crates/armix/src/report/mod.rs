@@ -21,10 +21,11 @@ const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 
 /// The script of the page: these files one after the other, as one module.
-const SCRIPTS: [&str; 9] = [
+const SCRIPTS: [&str; 10] = [
     include_str!("js/data.js"),
     include_str!("js/elements.js"),
     include_str!("js/canvas.js"),
+    include_str!("js/view.js"),
     include_str!("js/traces.js"),
     include_str!("js/charts.js"),
     include_str!("js/matrix.js"),
