@@ -11,7 +11,7 @@ import { parseArgs } from "node:util";
 import { pathToFileURL } from "node:url";
 import puppeteer from "puppeteer-core";
 import { CHECKS } from "./checks.mjs";
-import { blankOnePlot, breakThePage, callOut } from "./controls.mjs";
+import { blankOnePlot, breakThePage, callOut, callOutWithoutPolicy } from "./controls.mjs";
 
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const FLAGS = [
@@ -74,7 +74,8 @@ async function controlFaults(browser, file) {
   const [plotsAreDrawn] = CHECKS;
   const controls = [
     ["a plot that is not drawn", blankOnePlot, /is not drawn/],
-    ["a request to elsewhere", callOut, /a request|console/],
+    ["what the policy blocks", callOut, /console: .*Content Security Policy/],
+    ["a request to elsewhere", callOutWithoutPolicy, /a request: .*elsewhere\.json/],
     ["an error on the page", breakThePage, /error on the page/],
   ];
   const missed = [];
