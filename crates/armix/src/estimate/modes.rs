@@ -213,10 +213,13 @@ mod tests {
         for (mode, (weight, truth)) in found.iter().zip([(0.7, &a), (0.3, &b)]) {
             assert!((mode.weight - weight).abs() < 1e-12);
             assert_eq!(variation_of_information(&mode.labels, truth), 0.0);
-            let mean: f64 = (mode.members.iter())
-                .map(|&d| variation_of_information(truth, &sample.labels(d as usize)))
-                .sum::<f64>()
-                / mode.members.len() as f64;
+            let (mut sum, mut draws) = (0.0, 0.0);
+            for d in mode.members.iter().map(|&d| d as usize) {
+                let weight = f64::from(sample.weight(d));
+                sum += weight * variation_of_information(truth, &sample.labels(d));
+                draws += weight;
+            }
+            let mean = sum / draws;
             assert!((mode.mean_distance - mean).abs() < 1e-9);
         }
     }

@@ -23,13 +23,14 @@ pub struct SearchOptions {
     /// The estimate has no more blocks than this. `None`: as many as it takes.
     pub max_blocks: Option<usize>,
     /// In each run so many blocks, at most, are broken up to see whether their items find better
-    /// places.
+    /// places. Each costs a scan or more; 10 are quick, all of them find a better minimum than more
+    /// runs do in the same time.
     pub broken_blocks: usize,
 }
 
 impl Default for SearchOptions {
     fn default() -> Self {
-        SearchOptions { runs: 16, seed: 1, max_blocks: None, broken_blocks: 10 }
+        SearchOptions { runs: 16, seed: 1, max_blocks: None, broken_blocks: 100 }
     }
 }
 
@@ -120,7 +121,7 @@ fn start(
         return best_draw;
     }
     let draw = sample.distinct_of_draws()[rng.below(sample.draws() as u64) as usize] as usize;
-    (run % 2 == 0 && sample.blocks(draw) <= most_blocks).then_some(draw)
+    (run.is_multiple_of(2) && sample.blocks(draw) <= most_blocks).then_some(draw)
 }
 
 /// The draw with the least expected loss among those with few enough blocks, or nearly so if there
