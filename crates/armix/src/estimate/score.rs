@@ -92,6 +92,69 @@ impl Draw {
     }
 }
 
+/// The slopes of the indices of all draws for numbers of pairs that occurred: divisions are
+/// dear, and the same few numbers come again and again.
+#[derive(Debug, Default)]
+struct Slopes {
+    /// The numbers of pairs that are known, in ascending order, with their rows.
+    known: Vec<(u64, usize)>,
+    /// By row: the sum of the constants of all draws.
+    constants: Vec<f64>,
+    /// Row after row: a slope for each draw.
+    slopes: Vec<f64>,
+}
+
+impl Slopes {
+    /// So many slopes are kept, 32 MiB, before all are forgotten.
+    const MOST: usize = 4 << 20;
+
+    /// Sees to it that so many rows can be made without another one being forgotten.
+    fn make_room(&mut self, rows: usize, draws: usize) {
+        if self.slopes.len() + rows * draws > Self::MOST {
+            self.known.clear();
+            self.constants.clear();
+            self.slopes.clear();
+        }
+    }
+
+    /// The row for so many pairs, made if it is not known.
+    fn row(&mut self, pairs: f64, draws: &[Draw]) -> usize {
+        let found = self.known.binary_search_by_key(&(pairs as u64), |&(known, _)| known);
+        let at = match found {
+            Ok(at) => return self.known[at].1,
+            Err(at) => at,
+        };
+        let row = self.constants.len();
+        let mut constants = 0.0;
+        for draw in draws {
+            let (constant, slope) = draw.index(pairs);
+            constants += constant;
+            self.slopes.push(slope);
+        }
+        self.constants.push(constants);
+        self.known.insert(at, (pairs as u64, row));
+        row
+    }
+
+    fn of(&self, row: usize, draws: usize) -> &[f64] {
+        &self.slopes[row * draws..(row + 1) * draws]
+    }
+}
+
+/// Σ aᵢ bᵢ, in four sums that can be made at once.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 4];
+    let (fours_a, fours_b) = (a.chunks_exact(4), b.chunks_exact(4));
+    let rest = fours_a.remainder().iter().zip(fours_b.remainder());
+    let rest: f64 = rest.map(|(a, b)| a * b).sum();
+    for (a, b) in fours_a.zip(fours_b) {
+        for lane in 0..4 {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
+}
+
 /// 1 − the adjusted Rand index: a ratio for each draw, which depends on all blocks at once. An item
 /// that is not placed counts as alone.
 #[derive(Debug)]
@@ -107,8 +170,11 @@ pub(super) struct Ratio {
     live_at: Vec<u32>,
     /// By size: the index without what the draw and the block share, over all draws.
     base: Vec<f64>,
-    /// By size: the scale of the index of one draw.
-    scale: Vec<f64>,
+    /// By size: its row in `slopes`.
+    row_of: Vec<usize>,
+    /// By draw: pairs that share a block in both, without the item.
+    both: Vec<f64>,
+    slopes: Slopes,
     /// By live block: what is added for what it shares with the draws.
     added: Vec<f64>,
 }
@@ -139,7 +205,9 @@ impl Ratio {
             size_of: Vec::new(),
             live_at: Vec::new(),
             base: Vec::new(),
-            scale: Vec::new(),
+            row_of: Vec::new(),
+            both: Vec::new(),
+            slopes: Slopes::default(),
             added: Vec::new(),
         }
     }
@@ -159,10 +227,6 @@ impl Ratio {
             self.size_of.push(rank as u32);
             self.live_at[slot.index()] = at as u32;
         }
-        self.base.clear();
-        self.base.resize(self.sizes.len(), 0.0);
-        self.scale.clear();
-        self.scale.resize(self.sizes.len(), 0.0);
         self.added.clear();
         self.added.resize(z.blocks(), 0.0);
     }
@@ -181,20 +245,28 @@ impl Ratio {
             home => z.size(Slot::new(home as usize)) - 1,
         };
         let pairs = self.pairs - f64::from(leaving);
+        self.both.clear();
         for (draw, &block) in self.draws.iter().zip(held) {
-            let (_, cells) = table.row(block);
-            let at_home = cells.iter().find(|cell| cell.slot == home);
-            let both = draw.both - at_home.map_or(0.0, |cell| f64::from(cell.count - 1));
-            for ((&size, base), scale) in self.sizes.iter().zip(&mut self.base).zip(&mut self.scale)
-            {
-                let (constant, slope) = draw.index(pairs + f64::from(size));
-                *base += constant + slope * both;
-                *scale = slope;
-            }
-            for cell in cells {
+            let at_home = table.row(block).1.iter().find(|cell| cell.slot == home);
+            let leaving = at_home.map_or(0.0, |cell| f64::from(cell.count - 1));
+            self.both.push(draw.both - leaving);
+        }
+        let draws = self.draws.len();
+        self.slopes.make_room(self.sizes.len(), draws);
+        self.base.clear();
+        self.row_of.clear();
+        for &size in &self.sizes {
+            let row = self.slopes.row(pairs + f64::from(size), &self.draws);
+            self.base
+                .push(self.slopes.constants[row] + dot(self.slopes.of(row, draws), &self.both));
+            self.row_of.push(row);
+        }
+        for (d, &block) in held.iter().enumerate() {
+            for cell in table.row(block).1 {
                 let others = cell.count - u32::from(cell.slot == home);
                 let at = self.live_at[cell.slot as usize] as usize;
-                self.added[at] += f64::from(others) * self.scale[self.size_of[at] as usize];
+                let row = self.row_of[self.size_of[at] as usize];
+                self.added[at] += f64::from(others) * self.slopes.slopes[row * draws + d];
             }
         }
         costs.clear();
