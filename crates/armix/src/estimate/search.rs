@@ -58,10 +58,11 @@ const FINALISTS: usize = 8;
 
 /// Looks for the partition whose expected loss over the sample is the least.
 ///
-/// The first run starts from the best draw, so that the result is no worse than that; the others from
-/// random draws and from nothing in turns. Runs are made in parallel; the result does not depend on
-/// the number of threads. A scan costs O(n · distinct draws) or less where draws share blocks; for the
-/// adjusted Rand index it costs a division for each item, draw and block size.
+/// The first run starts from the best draw, so that the result is no worse than any (from one of the
+/// best, if there are too many to compare all with all); the others from nothing and from random draws
+/// in turns. Runs are made in parallel; the result does not depend on the number of threads. A scan
+/// costs O(n · distinct draws) or less where draws share blocks; for the adjusted Rand index, which
+/// is a ratio for each draw, that many times the number of different block sizes.
 ///
 /// ```
 /// use armix::estimate::{Loss, Sample, SearchOptions, minimise};
