@@ -1,7 +1,11 @@
 //! `armix export`: what is in a saved run, for other programs.
 
 use crate::output::{emit, say};
+use crate::source::Source;
+use crate::write::{self, quoted};
+use armix::diagnose::BurnIn;
 use armix::error::{Error, Result};
+use armix::estimate::{self, Sample};
 use armix::io;
 use armix::store::{Folder, SavedDraw};
 use std::fmt::Write;
@@ -19,6 +23,7 @@ armix.
 Examples:
   armix export RUN labels > labels.csv
   armix export RUN similarity > similarity.csv
+  armix export RUN similarity --threshold 0.5 > pairs.csv     for many items
   armix export RUN draws -o draws.npy     an array: ensemble, chain, draw, item")]
 pub(crate) struct Args {
     /// The folder of the run
@@ -31,13 +36,21 @@ pub(crate) struct Args {
     /// The file to write, as CSV or, if it ends with .npy, for NumPy [default: CSV on standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// What does not count for similarities: a percentage, a fraction, or a number of iterations
+    #[arg(long, default_value = "50%", value_name = "AMOUNT")]
+    burn_in: BurnIn,
+
+    /// Only pairs that share a block with at least this probability: item, item, probability
+    #[arg(long, value_name = "P")]
+    threshold: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum What {
     /// The best partition: item, label
     Labels,
-    /// How often two items share a block, in the second half of the saved draws of all chains
+    /// How often two items share a block, in the saved draws of all chains after burn-in
     Similarity,
     /// All saved draws: ensemble, chain, iteration, then a label for each item
     Draws,
@@ -60,9 +73,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             let lines = names.iter().zip(best).map(|(name, label)| format!("{name},{label}\n"));
             format!("item,label\n{}", lines.collect::<String>())
         }
+        (What::Similarity, _) if args.threshold.is_some() => {
+            sparse(args, &names, args.threshold.unwrap_or(0.0))?
+        }
         (What::Similarity, npy) => {
             let n = names.len();
-            let matrix = similarity(&draws(&folder)?, n)?;
+            let matrix = dense(args)?;
             if let Some(path) = npy {
                 io::write_npy(path, &[n, n], &matrix)?;
                 return Ok(ExitCode::SUCCESS);
@@ -98,10 +114,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     };
     match &args.output {
         None => emit(&text)?,
-        Some(path) => io::write_file(path, &mut |out| {
-            let written = out.write_all(text.as_bytes());
-            written.map_err(|error| Error::new(format!("cannot be written: {error}")))
-        })?,
+        Some(path) => write::text(path, &text)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -116,28 +129,40 @@ fn draws(folder: &Folder) -> Result<Vec<SavedDraw>> {
     Ok(draws)
 }
 
+/// The sample of all draws after burn-in.
+fn sample(args: &Args) -> Result<Sample> {
+    let source = Source::folder(&args.run)?;
+    source.need_draws()?;
+    let burn_in = args.burn_in.of(source.run.iterations);
+    Sample::from_rows(source.run.traces().flat_map(|t| source.run.draws_after(t, burn_in)))
+}
+
 /// How often two items share a block, row after row.
-fn similarity(draws: &[SavedDraw], n: usize) -> Result<Vec<f64>> {
+fn dense(args: &Args) -> Result<Vec<f64>> {
+    let sample = sample(args)?;
+    let n = sample.n();
     if n > MAX_SIMILARITY {
         return Err(Error::new(format!(
-            "a similarity matrix of {n} items is too large: at most {MAX_SIMILARITY} can be exported; export the draws instead"
+            "a similarity matrix of {n} items is too large: at most {MAX_SIMILARITY} can be exported whole; give --threshold 0.1 for the pairs that share a block with at least this probability"
         )));
     }
-    let mut iterations: Vec<u64> = draws.iter().map(|d| d.iteration).collect();
-    iterations.sort_unstable();
-    iterations.dedup();
-    let from = iterations.get(iterations.len() / 2).copied().unwrap_or(0);
-    let mut together = vec![0u32; n * n];
-    let mut count = 0u32;
-    for draw in draws.iter().filter(|d| d.iteration >= from) {
-        count += 1;
-        for i in 0..n {
-            for j in 0..n {
-                together[i * n + j] += u32::from(draw.labels[i] == draw.labels[j]);
-            }
+    let matrix = estimate::similarity(&sample)?;
+    let pairs = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
+    // A probability is a number of draws out of all: what single precision lost is put back.
+    let draws = sample.draws() as f64;
+    Ok(pairs.map(|(i, j)| (f64::from(matrix.get(i, j)) * draws).round() / draws).collect())
+}
+
+/// The pairs that share a block with at least some probability.
+fn sparse(args: &Args, names: &[String], threshold: f64) -> Result<String> {
+    let found = estimate::sparse_similarity(&sample(args)?, threshold)?;
+    let mut out = String::from("item_1,item_2,probability\n");
+    for i in 0..found.n() {
+        for &(j, p) in found.of(i).iter().filter(|(j, _)| *j as usize > i) {
+            let _ = writeln!(out, "{},{},{p}", names[i], names[j as usize]);
         }
     }
-    Ok(together.into_iter().map(|t| f64::from(t) / f64::from(count)).collect())
+    Ok(out)
 }
 
 fn similarity_text(matrix: &[f64], names: &[String]) -> String {
@@ -150,13 +175,4 @@ fn similarity_text(matrix: &[f64], names: &[String]) -> String {
         out.push('\n');
     }
     out
-}
-
-/// A name as a CSV field.
-fn quoted(name: &str) -> String {
-    if name.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", name.replace('"', "\"\""))
-    } else {
-        name.to_string()
-    }
 }

@@ -2,21 +2,27 @@
 
 use crate::data::{self, DataArgs, Job};
 use crate::output::{emit, emit_json, say};
-use crate::print;
+use crate::source::Source;
 use crate::watch::Watch;
+use crate::{predict, print, report};
 use armix::data::Dataset;
+use armix::diagnose::Diagnosis;
 use armix::error::{Error, Result};
 use armix::model::Model;
 use armix::models::Irm;
 use armix::moves::{Options, Schedule, registry};
+use armix::predict::Score;
 use armix::run::{Run, Settings, Start};
 use armix::state::Target;
 use armix::store::{Folder, Manifest, Recorder, Saved, Saving};
 use armix::summary::Summary;
-use armix::{ensemble, io};
+use armix::{answer, diagnose, ensemble, io};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+
+/// So many draws of each chain are kept in memory if the run is not saved, to judge them.
+const KEPT_DRAWS: usize = 200;
 
 /// The exit code of a run that was stopped by Ctrl-C.
 const INTERRUPTED: u8 = 130;
@@ -122,6 +128,10 @@ pub(crate) struct Going {
     /// Print the summary as one JSON object
     #[arg(long, help_heading = "Output")]
     json: bool,
+
+    /// Do not write report.html into the folder of the run
+    #[arg(long, help_heading = "Output")]
+    no_report: bool,
 }
 
 fn after_help() -> String {
@@ -216,7 +226,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
         freeze_after: args.freeze_after,
         history_bytes: args.history_memory,
         threads: 0,
-        keep_draws: None,
+        keep_draws: args.no_save.then(|| args.iterations.div_ceil(KEPT_DRAWS)),
     };
     settings.check(dataset.data.n())?;
     settings.schedule.build::<Irm>(&settings.moves)?; // unknown moves, before anything is written
@@ -266,15 +276,47 @@ pub(crate) fn carry_out(
         Watch::new(&settings, recorder, going.max_time, going.checkpoint_every, going.quiet)?;
     let fit = Fit { settings: &settings, from, watch: &mut watch };
     let run = data::with_target(dataset, model, fit)?;
+    let interrupted = run.interrupted() && !watch.timed_out();
     watch.finish(going.quiet);
     if run.iterations == 0 {
         say("armix: stopped during warm-up: nothing was recorded");
     } else {
-        report(&run, name, &dataset.names, going.json)?;
+        conclude(run, name, model, dataset, &watch, going)?;
     }
     // Running out of --max-time is what was asked for; Ctrl-C is not.
-    let interrupted = run.interrupted() && !watch.timed_out();
     Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+}
+
+/// Prints the summary of a run that is over, and writes its report if it was saved.
+fn conclude(
+    run: Run,
+    name: &str,
+    model: &DataArgs,
+    dataset: &Dataset,
+    watch: &Watch,
+    going: &Going,
+) -> Result<()> {
+    let saved = watch.folder().map(Source::folder).transpose()?;
+    let run = saved.as_ref().map_or(&run, |source| &source.run);
+    let diagnosis = Diagnosis::new(run, &diagnose::Options::default());
+    let draws = run.some_draws(diagnosis.burn_in, 1000);
+    let held_out = predict::held_out_score(model, dataset, &draws)?;
+    print_summary(run, &diagnosis, name, &dataset.names, held_out.as_ref(), going.json)?;
+    // After Ctrl-C people want their prompt back.
+    let unfinished = run.interrupted() && !watch.timed_out();
+    let Some(source) = saved.filter(|_| !going.no_report && !unfinished) else {
+        return Ok(());
+    };
+    let folder = watch.folder().unwrap_or(Path::new("."));
+    let path = folder.join(report::FILE);
+    let data = (model.clone(), dataset.clone());
+    let options = answer::Options::default();
+    report::write_page(&source, &diagnosis, &options, Some(&data), None, &path)?;
+    if !going.quiet {
+        say(&format!("report: {}", path.display()));
+        say(&format!("which groups, and how sure: armix summary {}", folder.display()));
+    }
+    Ok(())
 }
 
 /// A summary with the names of the items, in the order of the labels.
@@ -283,16 +325,28 @@ struct Named<'a> {
     #[serde(flatten)]
     summary: &'a Summary,
     items: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held_out: Option<&'a Score>,
 }
 
 /// Prints the summary of a run.
-pub(crate) fn report(run: &Run, name: &str, names: &[String], json: bool) -> Result<()> {
-    let summary = Summary::new(run);
+pub(crate) fn print_summary(
+    run: &Run,
+    diagnosis: &Diagnosis,
+    name: &str,
+    names: &[String],
+    held_out: Option<&Score>,
+    json: bool,
+) -> Result<()> {
+    let summary = Summary::with(run, diagnosis);
     if json {
-        emit_json(&Named { summary: &summary, items: names })
-    } else {
-        emit(&print::summary(&summary, name, &run.settings, names))
+        return emit_json(&Named { summary: &summary, items: names, held_out });
     }
+    let mut text = print::summary(&summary, name, &run.settings, names);
+    if let Some(score) = held_out {
+        text += &format!("\n{}\n", predict::describe_score(score));
+    }
+    emit(&text)
 }
 
 /// armix-runs/karate-20260131-120000, made unique by a number if need be.

@@ -1,5 +1,6 @@
 //! The command line of armix: arguments in, results out, no statistics.
 
+mod command;
 mod convert;
 mod data;
 mod diagnose;
@@ -8,11 +9,12 @@ mod export;
 mod fit;
 mod inspect;
 mod output;
-#[cfg(test)]
 mod picture;
+mod plot;
 mod predict;
 mod print;
 mod progress;
+mod report;
 mod resume;
 mod show;
 mod source;
@@ -55,6 +57,10 @@ enum Command {
     Diagnose(diagnose::Args),
     /// Tell which groups there are, and how sure they are
     Summary(summary::Args),
+    /// Write everything about a run on one page that opens in a browser
+    Report(report::Args),
+    /// Draw pictures for papers: SVG, PNG or PDF
+    Plot(plot::Args),
     /// Give probabilities of missing or held-out entries, and of blocks for new items
     Predict(predict::Args),
     /// Give labels, similarities or draws of a saved run to other programs
@@ -78,6 +84,8 @@ fn main() -> ExitCode {
         Command::Show(args) => show::run(&args),
         Command::Diagnose(args) => diagnose::run(&args),
         Command::Summary(args) => summary::run(&args),
+        Command::Report(args) => report::run(&args),
+        Command::Plot(args) => plot::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Inspect(args) => inspect::run(&args),

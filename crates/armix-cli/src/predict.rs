@@ -11,6 +11,7 @@ use armix::estimate::{self, Loss, Sample, SearchOptions};
 use armix::history::Row;
 use armix::io::{self, raw::Raw};
 use armix::model::Model;
+use armix::partition::by_size;
 use armix::predict::{self, Assignment, Score};
 use armix::state::Target;
 use armix::store::DataInfo;
@@ -208,10 +209,10 @@ fn new_items(
     };
     let sample = Sample::from_rows(draws.iter().copied())?;
     let estimate = estimate::minimise(&sample, Loss::Vi, &SearchOptions::default());
-    let found =
-        data::with_target(&extended, options, Assign { draws, estimate: &estimate.labels })?;
+    let estimate = by_size(&estimate.labels);
+    let found = data::with_target(&extended, options, Assign { draws, estimate: &estimate })?;
     let names = &extended.names[dataset.names.len()..];
-    let blocks = estimate.labels.iter().max().map_or(0, |m| m + 1);
+    let blocks = estimate.iter().max().map_or(0, |m| m + 1);
     if args.json {
         #[derive(Serialize)]
         struct Output<'a> {
@@ -219,11 +220,7 @@ fn new_items(
             assignments: &'a [Assignment],
             estimate: &'a [u32],
         }
-        return emit_json(&Output {
-            items: names,
-            assignments: &found,
-            estimate: &estimate.labels,
-        });
+        return emit_json(&Output { items: names, assignments: &found, estimate: &estimate });
     }
     let headings: Vec<String> = (1..=blocks).map(|k| format!("block_{k}")).collect();
     let mut text = format!("item,{},new\n", headings.join(","));

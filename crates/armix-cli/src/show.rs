@@ -1,9 +1,10 @@
 //! `armix show`: the summary of a saved run.
 
-use crate::fit::report;
+use crate::fit::print_summary;
 use crate::output::say;
-use armix::error::{Error, Result};
-use armix::store::Folder;
+use crate::source::Source;
+use armix::diagnose::{Diagnosis, Options};
+use armix::error::Result;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -23,15 +24,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let (manifest, run) = Folder::new(&args.run).load()?;
-    if run.iterations == 0 {
-        let message =
-            "nothing has been recorded in this run yet; start or continue it with armix resume";
-        return Err(Error::new(message).in_file(&args.run));
-    }
+    let source = Source::folder(&args.run)?;
+    let run = &source.run;
     if run.interrupted() && !args.json {
         say(&format!("{} of {} iterations are done", run.iterations, run.settings.iterations));
     }
-    report(&run, &manifest.data.source, &manifest.data.names, args.json)?;
+    let diagnosis = Diagnosis::new(run, &Options::default());
+    print_summary(run, &diagnosis, &source.title, &source.names, None, args.json)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -5,7 +5,7 @@ use armix::error::{Error, Result};
 use armix::io;
 use armix::run::Run;
 use armix::store::{Folder, Manifest};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Draws in memory take this many bytes at most; beyond it they are thinned.
 const BUDGET: u64 = 256 << 20;
@@ -32,7 +32,7 @@ impl Source {
     }
 
     /// The run in a folder.
-    pub(crate) fn folder(path: &PathBuf) -> Result<Source> {
+    pub(crate) fn folder(path: &Path) -> Result<Source> {
         let (manifest, run, damaged) = Folder::new(path).load_with_draws(BUDGET)?;
         damaged.iter().for_each(|error| say(&format!("armix: left out: {error}")));
         if run.iterations == 0 {

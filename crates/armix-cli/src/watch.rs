@@ -7,6 +7,7 @@ use armix::error::{Error, Result};
 use armix::run::Settings;
 use armix::store::Recorder;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -54,6 +55,11 @@ impl Watch {
     }
 
     /// Ends the display, and says where the run is and how to go on.
+    /// The folder of the run, if it is saved.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.recorder.as_ref().map(|recorder| recorder.folder().path())
+    }
+
     pub(crate) fn finish(&mut self, quiet: bool) {
         self.progress.finish();
         if let (Some(recorder), false) = (&self.recorder, quiet) {

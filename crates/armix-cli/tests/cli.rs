@@ -102,7 +102,7 @@ fn without_data_the_karate_club_is_fitted() {
     for text in [
         "karate, model irm: 2 ensembles × 2 chains × 100 iterations of arm,gibbs",
         "(seed 1)",
-        "onverged: R̂ ",
+        "onverged: - ",
         "log joint mean -",
         " ± ",
         "blocks mean ",
@@ -151,7 +151,7 @@ fn the_three_verdicts_have_words_and_reasons() {
             "--moves arm --warmup 0 --chains 1 -n 100",
             "Not converged: ",
             "not-converged",
-            "above 1.1",
+            "no move changed anything",
         ),
     ] {
         let text = unwrapped(&succeed(armix(&format!("fit -q {arguments}"))).stdout);
@@ -180,7 +180,7 @@ fn the_json_summary_has_every_key_with_its_type() {
         fit("karate --ensembles 3 --chains 2 -n 9 --warmup 4 --seed 5 -q --moves arm*2,sm,gibbs");
     assert_keys(
         &s,
-        "model n seed ensembles chains iterations interrupted seconds verdict reasons moves \
+        "model n seed ensembles chains iterations interrupted seconds verdict reasons next moves \
          log_joint blocks normalised_iterations best_partition items",
     );
     assert_eq!(s["model"], "irm");

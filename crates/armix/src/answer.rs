@@ -9,6 +9,7 @@ use crate::estimate::{
     minimise, sure_subpartition,
 };
 use crate::history::Row;
+use crate::partition::by_size;
 use crate::run::Run;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -88,7 +89,7 @@ pub struct ModeAnswer {
     pub log_joint: Option<f64>,
     /// For each ensemble, the share of its draws that belong to this mode.
     pub ensembles: Vec<f64>,
-    /// Canonical labels.
+    /// Labels, 0 for the largest block.
     pub labels: Vec<u32>,
 }
 
@@ -99,7 +100,7 @@ pub struct BoundAnswer {
     pub distance: f64,
     /// The number of blocks.
     pub blocks: usize,
-    /// Canonical labels.
+    /// Labels, 0 for the largest block.
     pub labels: Vec<u32>,
 }
 
@@ -129,7 +130,7 @@ pub struct Answer {
     pub draws: usize,
     /// How many of them are different.
     pub distinct_draws: usize,
-    /// The estimate: canonical labels.
+    /// The estimate: labels, 0 for the largest block.
     pub labels: Vec<u32>,
     /// The mean probability of each item to share a block with its fellows.
     pub certainty: Vec<f64>,
@@ -150,7 +151,7 @@ pub struct Answer {
 pub struct Map {
     /// ln q.
     pub log_joint: f64,
-    /// Canonical labels.
+    /// Labels, 0 for the largest block.
     pub labels: Vec<u32>,
 }
 
@@ -173,15 +174,14 @@ impl Answer {
     pub fn new(run: &Run, options: &Options) -> Result<Self> {
         let burn_in = options.burn_in.of(run.iterations);
         let (sample, _) = sample_of(run, burn_in)?;
-        let map = run.best().map(|(log_joint, labels)| Map {
-            log_joint: *log_joint,
-            labels: crate::partition::canonical(labels),
-        });
+        let map = run
+            .best()
+            .map(|(log_joint, labels)| Map { log_joint: *log_joint, labels: by_size(labels) });
         let search = SearchOptions { runs: options.runs, ..SearchOptions::default() };
         let (labels, expected_loss) = match options.criterion {
             Criterion::Loss(loss) => {
                 let estimate = minimise(&sample, loss, &search);
-                (estimate.labels, estimate.expected_loss)
+                (by_size(&estimate.labels), estimate.expected_loss)
             }
             Criterion::Map => {
                 let map = map.as_ref().ok_or_else(|| {
@@ -198,7 +198,9 @@ impl Answer {
             draws: sample.draws(),
             distinct_draws: sample.distinct(),
             certainty: certainty(&sample, &labels).iter().map(|c: &Certainty| c.own).collect(),
-            sure: sure_subpartition(&sample, &labels, options.level)?,
+            sure: (sure_subpartition(&sample, &labels, options.level)?.iter().zip(&labels))
+                .map(|(sure, &label)| sure.map(|_| label))
+                .collect(),
             blocks_posterior: run.blocks_posterior(burn_in),
             ball: describe(estimate::ball(&sample, &labels, options.level)?),
             modes: modes(run, burn_in, &sample, &labels),
@@ -226,7 +228,7 @@ fn describe(ball: Ball) -> BallAnswer {
     let bound = |b: estimate::Bound| BoundAnswer {
         distance: b.distance,
         blocks: b.blocks,
-        labels: b.labels,
+        labels: by_size(&b.labels),
     };
     BallAnswer {
         level: ball.level,
@@ -260,7 +262,7 @@ fn modes(run: &Run, burn_in: usize, sample: &Sample, estimate: &[u32]) -> Vec<Mo
                 log_joint: (!log_joints.is_empty())
                     .then(|| log_joints.iter().sum::<f64>() / log_joints.len() as f64),
                 ensembles: shares.iter().map(|(own, all)| own / f64::max(*all, 1.0)).collect(),
-                labels: mode.labels,
+                labels: by_size(&mode.labels),
             }
         })
         .collect()
@@ -292,7 +294,7 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// Compares canonical labels.
+    /// Compares labels.
     pub fn new(estimate: &[u32], known: &[u32]) -> Self {
         Truth {
             ari: compare::adjusted_rand(estimate, known),

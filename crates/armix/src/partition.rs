@@ -315,6 +315,23 @@ pub fn canonical(labels: &[u32]) -> Vec<u32> {
         .collect()
 }
 
+/// The same partition with labels 0, 1, … from the largest block to the smallest; of blocks of equal size
+/// the one that appears first comes first.
+///
+/// ```
+/// assert_eq!(armix::partition::by_size(&[5, 2, 2, 9]), [1, 0, 0, 2]);
+/// ```
+pub fn by_size(labels: &[u32]) -> Vec<u32> {
+    let labels = canonical(labels);
+    let mut sizes = vec![0u32; labels.iter().max().map_or(0, |&m| m as usize + 1)];
+    labels.iter().for_each(|&label| sizes[label as usize] += 1);
+    let mut order: Vec<usize> = (0..sizes.len()).collect();
+    order.sort_by_key(|&label| std::cmp::Reverse(sizes[label]));
+    let mut rank = vec![0; sizes.len()];
+    order.iter().zip(0..).for_each(|(&label, at)| rank[label] = at);
+    labels.iter().map(|&label| rank[label as usize]).collect()
+}
+
 /// All partitions of n items as canonical labels, in lexicographic order. For small n: there
 /// are 15 for n = 4, 52 for n = 5 and 115 975 for n = 10.
 pub fn all_partitions(n: usize) -> Vec<Vec<u32>> {

@@ -4,7 +4,7 @@
 use crate::error::{Error, Result};
 use crate::history::Row;
 use crate::moves::{Options, Schedule};
-use crate::partition::Partition;
+use crate::partition::{Partition, canonical};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -277,6 +277,18 @@ impl Run {
             draws.into_iter().map(|e| e.into_iter().map(Trace::from_labels).collect()).collect();
         let drawn = (0..iterations).collect();
         Ok(Run { model: "labels".into(), n, settings, iterations, ensembles, drawn, seconds: 0.0 })
+    }
+
+    /// The same run, with the best partition of each chain as its one draw: what is left to look at if
+    /// no draws were kept.
+    pub fn with_bests_as_draws(&self) -> Self {
+        let mut run = self.clone();
+        run.drawn = vec![run.iterations.saturating_sub(1)];
+        for trace in run.ensembles.iter_mut().flatten() {
+            let best = trace.best.as_ref().map(|(_, labels)| Row::new(&canonical(labels)));
+            trace.draws = best.into_iter().collect();
+        }
+        run
     }
 
     /// Whether log joints are known; they are not if another program made the draws.

@@ -19,6 +19,9 @@ const APART: f64 = 1.25;
 /// Distances below this (in bits) are no disagreement, whatever their ratio.
 const CLOSE: f64 = 0.05;
 
+/// A reason to look at the schedule.
+const NOTHING_MOVED: &str = "no move changed anything: the chains are where they began";
+
 /// Whether to believe a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -78,6 +81,10 @@ pub(super) fn judge(
         );
     }
     reasons.extend(disagreements);
+    let still = run.has_log_joint() && run.counters(run.traces()).iter().all(|c| c.accepted == 0);
+    if still && !reasons.is_empty() {
+        reasons.insert(0, NOTHING_MOVED.into());
+    }
     if !reasons.is_empty() {
         let next = [
             "run longer: armix resume RUN --iterations +N",
@@ -87,10 +94,9 @@ pub(super) fn judge(
         let next = if modes.len() > 1 { &next[..] } else { &next[..2] };
         return (Judgement::new(Verdict::NotConverged, reasons, next), modes);
     }
-    if run.has_log_joint() && run.counters(run.traces()).iter().all(|c| c.accepted == 0) {
-        let reason = "no move changed anything: the chains are where they began";
+    if still {
         let next = ["use gibbs among the moves"];
-        return (Judgement::new(Verdict::TooShort, vec![reason.into()], &next), modes);
+        return (Judgement::new(Verdict::TooShort, vec![NOTHING_MOVED.into()], &next), modes);
     }
     let least = quantities
         .iter()
@@ -163,7 +169,10 @@ fn disagreements(quantities: &[Quantity]) -> Vec<String> {
         }
     }
     if !stuck.is_empty() {
-        reasons.push(format!("chains never move: they stay at different {}", stuck.join(", ")));
+        reasons.push(format!(
+            "chains do not move: each stays at a value of its own ({})",
+            stuck.join(", ")
+        ));
     }
     if !above.is_empty() {
         reasons.push(format!("R̂ between ensembles is above {RHAT_LIMIT} ({})", above.join(", ")));
@@ -171,11 +180,12 @@ fn disagreements(quantities: &[Quantity]) -> Vec<String> {
     reasons
 }
 
-/// Ensembles (counted from 1) in groups: two belong together if their partitions are no farther
-/// apart than those of either of them.
+/// Ensembles (counted from 1) in groups: two belong together if partitions of the one and the other
+/// are about as far apart as two of the same ensemble.
 fn modes(distances: &Distances) -> Vec<Vec<usize>> {
     let vi = &distances.vi;
-    let together = |e: usize, f: usize| vi[e][f] <= (APART * vi[e][e].max(vi[f][f])).max(CLOSE);
+    let within = |e: usize, f: usize| (vi[e][e] + vi[f][f]) / 2.0;
+    let together = |e: usize, f: usize| vi[e][f] <= (APART * within(e, f)).max(CLOSE);
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for e in 0..vi.len() {
         let (joined, mut rest): (Vec<_>, Vec<_>) = (groups.into_iter())

@@ -7,6 +7,7 @@
 use super::loss::{Loss, average, distances};
 use super::sample::Sample;
 use super::search::{SearchOptions, minimise};
+use crate::compare::variation_of_information;
 use crate::rng::{Purpose, Rng};
 
 /// When a posterior has another mode.
@@ -17,7 +18,8 @@ pub struct ModeOptions {
     /// One more mode is taken if it lowers the expected distance between a draw and the nearest mode
     /// by at least this share …
     pub least_gain: f64,
-    /// … and if all modes then have at least this share of the draws.
+    /// … if all modes then have at least this share of the draws, and if every two of them are farther
+    /// apart than their draws are from them.
     pub least_weight: f64,
     /// How each mode's estimate is searched for.
     pub search: SearchOptions,
@@ -97,12 +99,25 @@ pub fn modes(sample: &Sample, options: &ModeOptions) -> Vec<Mode> {
         more.push(newcomer(sample, &centres, options.search.seed));
         settle(sample, &mut more, &options.search);
         let pays = expected_nearest(sample, &more) <= (1.0 - options.least_gain) * before;
-        if !pays || weights(sample, &more).iter().any(|&weight| weight < options.least_weight) {
+        let found = describe(sample, more.clone());
+        let light = found.iter().any(|mode| mode.weight < options.least_weight);
+        if !pays || light || !apart(&found) {
             break;
         }
         centres = more;
     }
     describe(sample, centres)
+}
+
+/// Whether every two modes are farther apart than their draws are from them: otherwise they are parts
+/// of one broad mode.
+fn apart(modes: &[Mode]) -> bool {
+    modes.iter().enumerate().all(|(at, a)| {
+        modes[..at].iter().all(|b| {
+            let distance = variation_of_information(&a.labels, &b.labels);
+            distance > a.mean_distance + b.mean_distance
+        })
+    })
 }
 
 /// The nearest centre of each distinct draw, the first of several.
@@ -122,14 +137,6 @@ fn nearest_distances(sample: &Sample, centres: &[Centre]) -> Vec<f64> {
 
 fn expected_nearest(sample: &Sample, centres: &[Centre]) -> f64 {
     average(sample, &nearest_distances(sample, centres))
-}
-
-fn weights(sample: &Sample, centres: &[Centre]) -> Vec<f64> {
-    let mut draws = vec![0u64; centres.len()];
-    for (d, centre) in nearest(sample, centres).into_iter().enumerate() {
-        draws[centre] += u64::from(sample.weight(d));
-    }
-    draws.into_iter().map(|count| count as f64 / sample.draws() as f64).collect()
 }
 
 /// Of some draws, likelier chosen the farther they are from all centres, the one that would lower the
@@ -193,7 +200,6 @@ fn describe(sample: &Sample, centres: Vec<Centre>) -> Vec<Mode> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::variation_of_information;
 
     /// Draws around a truth: each item hops to a random block with this probability.
     fn blur(truth: &[u32], hop: f64, rng: &mut Rng) -> Vec<u32> {

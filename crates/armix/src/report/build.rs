@@ -8,7 +8,7 @@ use super::{Matrix, Packed};
 use crate::answer::{Answer, sample_of};
 use crate::blocks::Blocks;
 use crate::data::{Data, Dataset};
-use crate::diagnose::{Diagnosis, LEAST_ESS, RHAT_LIMIT, Traced, autocorrelation, traced};
+use crate::diagnose::{Diagnosis, LEAST_ESS, RHAT_LIMIT, Traced, Verdict, autocorrelation, traced};
 use crate::error::Result;
 use crate::estimate::{Sample, similarity_row};
 use crate::run::{Run, TOP};
@@ -145,12 +145,16 @@ const BIBTEX: &str = "@article{herlau-arm,
 
 fn headline(diagnosis: &Diagnosis, answer: &Answer) -> String {
     let blocks = answer.blocks();
+    let plural = if blocks == 1 { "" } else { "s" };
     let mean = answer.certainty.iter().sum::<f64>() / answer.certainty.len().max(1) as f64;
-    format!(
-        "{}. The estimate has {blocks} block{}; on average an item shares its block with each of its fellows with probability {mean:.2}.",
-        diagnosis.verdict.words(),
-        if blocks == 1 { "" } else { "s" }
-    )
+    match diagnosis.verdict {
+        Verdict::Converged => format!(
+            "The estimate has {blocks} block{plural}; on average an item shares its block with each of its fellows with probability {mean:.2}."
+        ),
+        _ => format!(
+            "The estimate below has {blocks} block{plural}, but it stands for this run only: another run may well say something else."
+        ),
+    }
 }
 
 /// Where blocks and items stand in pictures: larger blocks first, surer items first.

@@ -206,9 +206,12 @@ class BlocksPlot extends Plot {
 
   pointAt({ x, y }) {
     const { toX, step } = this.frame;
-    const hit = this.posterior.find(([k]) => Math.abs(toX(k) - x) <= step / 2);
-    if (!hit) return this.hideTip();
-    this.showTip([plural(hit[0], "block"), `probability ${probability(hit[1])}`], x, y);
+    const k = Math.round((x - toX(0)) / step);
+    const numbers = this.posterior.map(([number]) => number);
+    if (k < Math.min(...numbers) || k > Math.max(...numbers)) return this.hideTip();
+    // A number between two bars was never drawn.
+    const [, p] = this.posterior.find(([number]) => number === k) ?? [k, 0];
+    this.showTip([plural(k, "block"), `probability ${probability(p)}`], x, y);
   }
 }
 
