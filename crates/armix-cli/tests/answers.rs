@@ -215,8 +215,9 @@ fn held_out_links_are_predicted_and_scored() {
 fn draws_of_other_programs_are_diagnosed_and_summarised() {
     let folder = Folder::new();
     for chain in 0..3 {
-        let draw =
-            |d: usize| if (d * 7 + chain) % 5 == 0 { "1 1 2 2 3 3\n" } else { "1 1 1 2 2 2\n" };
+        let draw = |d: usize| {
+            if (d * 7 + chain).is_multiple_of(5) { "1 1 2 2 3 3\n" } else { "1 1 1 2 2 2\n" }
+        };
         let text: String = (0..150).map(draw).collect();
         fs::write(folder.path().join(format!("c{chain}.txt")), text).unwrap();
     }

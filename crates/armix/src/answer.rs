@@ -304,3 +304,62 @@ impl Truth {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two ensembles that sit in two modes; the second is 7 nats below the first.
+    fn two_modes() -> Run {
+        let halves = vec![1, 1, 1, 0, 0, 0, 0];
+        let mixed = vec![0, 1, 0, 1, 0, 1, 2];
+        let chains = |labels: &Vec<u32>| vec![vec![labels.clone(); 10]; 2];
+        let mut run = Run::from_labels(vec![chains(&halves), chains(&mixed)]).unwrap();
+        for (e, traces) in run.ensembles.iter_mut().enumerate() {
+            for trace in traces {
+                trace.log_joint = vec![-20.0 - 7.0 * e as f64; 10];
+                trace.best = Some((-20.0 - 7.0 * e as f64, trace.draws[0].labels()));
+            }
+        }
+        run
+    }
+
+    #[test]
+    fn modes_know_their_ensembles_and_log_joints() {
+        let answer = Answer::new(&two_modes(), &Options::default()).unwrap();
+        assert_eq!((answer.draws, answer.distinct_draws), (20, 2));
+        assert_eq!(answer.modes.len(), 2);
+        for mode in &answer.modes {
+            assert_eq!(mode.weight, 0.5);
+            let first = mode.blocks == 2;
+            assert_eq!(mode.ensembles, if first { [1.0, 0.0] } else { [0.0, 1.0] });
+            assert_eq!(mode.log_joint, Some(if first { -20.0 } else { -27.0 }));
+        }
+        assert_eq!(answer.blocks_posterior, BTreeMap::from([(2, 0.5), (3, 0.5)]));
+    }
+
+    #[test]
+    fn blocks_are_numbered_from_the_largest_on() {
+        let options = Options { criterion: Criterion::Map, ..Options::default() };
+        let answer = Answer::new(&two_modes(), &options).unwrap();
+        assert_eq!(answer.labels, [1, 1, 1, 0, 0, 0, 0]);
+        assert_eq!(answer.members(), [vec![3, 4, 5, 6], vec![0, 1, 2]]);
+        for (sure, label) in answer.sure.iter().zip(&answer.labels) {
+            assert!(sure.is_none_or(|sure| sure == *label));
+        }
+        assert_eq!(answer.map.unwrap().labels, answer.labels);
+        let truth = Truth::new(&answer.labels, &[0, 0, 0, 1, 1, 1, 1]);
+        assert_eq!((truth.ari, truth.nmi, truth.vi), (1.0, 1.0, 0.0));
+    }
+
+    #[test]
+    fn without_log_joints_there_is_no_map() {
+        let run = Run::from_labels(vec![vec![vec![vec![0, 0, 1]; 4]]]).unwrap();
+        let options = Options { criterion: Criterion::Map, ..Options::default() };
+        assert!(Answer::new(&run, &options).unwrap_err().to_string().contains("--loss vi"));
+        let answer = Answer::new(&run, &Options::default()).unwrap();
+        assert_eq!((answer.labels, answer.modes.len(), answer.map), (vec![0, 0, 1], 1, None));
+        assert_eq!("ari".parse::<Criterion>().unwrap().to_string(), "ari");
+        assert!("x".parse::<Criterion>().is_err());
+    }
+}

@@ -170,6 +170,7 @@ fn numbers(n: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn text_with_and_without_names_and_places() {
@@ -207,5 +208,17 @@ mod tests {
         assert_eq!(array(&[2, 2, 2]).unwrap().1, [[[[0, 0], [0, 1]]], [[[0, 0], [0, 1]]]]);
         assert_eq!(array(&[2, 2, 1, 2]).unwrap().1, [[[[0, 0]], [[0, 1]]], [[[0, 0]], [[0, 1]]]]);
         assert!(array(&[8]).unwrap_err().to_string().contains("dimensions"));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 500, rng_seed: prop::test_runner::RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn nothing_panics(text in "((chain|ensemble|x|-?[0-9]{1,3}|\"a\")[,\t ]){0,4}\n(([0-9]{1,2}|x)[,\t ]){0,4}\n", shape in prop::collection::vec(0usize..5, 0..5), cells in prop::collection::vec(any::<u8>(), 0..20)) {
+            let _ = from_text(&text);
+            let mut bytes = super::super::npy::header("|u1", &shape);
+            bytes.extend(cells);
+            let _ = from_array(&bytes);
+        }
     }
 }
