@@ -288,9 +288,25 @@ fn write_answer(out: &mut String, full: &Full<'_>, title: &str, width: usize) ->
     if let Some(truth) = &full.truth {
         let text = format!("ARI {:.3}, NMI {:.3}, VI {:.3} bits", truth.ari, truth.nmi, truth.vi);
         wrap(out, "truth     ", &text, width)?;
+        write_confusion(out, &truth.confusion)?;
     }
     if let Some(score) = &full.held_out {
         wrap(out, "held out  ", &crate::predict::describe_score(score), width)?;
+    }
+    Ok(())
+}
+
+/// How many items of each block have each known label, if that fits a screen.
+fn write_confusion(out: &mut String, confusion: &[Vec<u32>]) -> std::fmt::Result {
+    let labels = confusion.first().map_or(0, Vec::len);
+    if labels > 12 || confusion.len() > 40 {
+        return writeln!(out, "          the table of blocks and known labels is in --json");
+    }
+    let heads: Vec<String> = (1..=labels).map(|l| format!("{l:>6}")).collect();
+    writeln!(out, "          block \\ label{}", heads.concat())?;
+    for (block, row) in confusion.iter().enumerate() {
+        let cells: Vec<String> = row.iter().map(|count| format!("{count:>6}")).collect();
+        writeln!(out, "          {:>13}{}", block + 1, cells.concat())?;
     }
     Ok(())
 }

@@ -76,12 +76,35 @@ pub(crate) struct Full<'a> {
     #[serde(flatten)]
     pub(crate) answer: &'a Answer,
     pub(crate) items: &'a [String],
+    /// The blocks of the estimate.
+    groups: Vec<Group<'a>>,
     /// Densities or features of the blocks, if the data are there.
     pub(crate) blocks: Option<&'a Blocks>,
     #[serde(skip)]
     pub(crate) columns: &'a [String],
     pub(crate) truth: Option<Truth>,
     pub(crate) held_out: Option<Score>,
+}
+
+/// A block of the estimate.
+#[derive(Serialize)]
+struct Group<'a> {
+    label: usize,
+    size: usize,
+    certainty: f64,
+    members: Vec<&'a str>,
+}
+
+fn groups<'a>(answer: &Answer, names: &'a [String]) -> Vec<Group<'a>> {
+    (answer.members().into_iter().enumerate())
+        .map(|(label, members)| Group {
+            label,
+            size: members.len(),
+            certainty: members.iter().map(|&i| answer.certainty[i]).sum::<f64>()
+                / members.len() as f64,
+            members: members.iter().map(|&i| names[i].as_str()).collect(),
+        })
+        .collect()
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
@@ -116,6 +139,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         next: &diagnosis.next,
         answer: &answer,
         items: &source.names,
+        groups: groups(&answer, &source.names),
         blocks: blocks.as_ref(),
         columns: data.as_ref().map_or(&[], |(_, dataset)| &dataset.columns),
         truth: truth.map(|known| Truth::new(&answer.labels, &known)),

@@ -115,6 +115,8 @@ fn the_summary_tells_groups_and_how_sure_they_are() {
         .map(number)
         .sum();
     assert_eq!(confusion, 34.0);
+    let sizes: f64 = s["groups"].as_array().unwrap().iter().map(|g| number(&g["size"])).sum();
+    assert_eq!(sizes, 34.0);
     let blocks = labels.iter().map(number).fold(0.0, f64::max) as usize + 1;
     assert_eq!(s["blocks"]["densities"].as_array().unwrap().len(), blocks);
     let csv = fs::read_to_string(folder.path().join("groups.csv")).unwrap();

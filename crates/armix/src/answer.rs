@@ -296,11 +296,17 @@ pub struct Truth {
 impl Truth {
     /// Compares labels.
     pub fn new(estimate: &[u32], known: &[u32]) -> Self {
+        // By the labels themselves, which number the blocks, not by first appearance.
+        let count = |labels: &[u32]| labels.iter().max().map_or(0, |&m| m as usize + 1);
+        let mut confusion = vec![vec![0; count(known)]; count(estimate)];
+        for (&block, &label) in estimate.iter().zip(known) {
+            confusion[block as usize][label as usize] += 1;
+        }
         Truth {
             ari: compare::adjusted_rand(estimate, known),
             nmi: compare::normalised_mutual_information(estimate, known),
             vi: compare::variation_of_information(estimate, known),
-            confusion: compare::confusion(estimate, known),
+            confusion,
         }
     }
 }
@@ -350,6 +356,7 @@ mod tests {
         assert_eq!(answer.map.unwrap().labels, answer.labels);
         let truth = Truth::new(&answer.labels, &[0, 0, 0, 1, 1, 1, 1]);
         assert_eq!((truth.ari, truth.nmi, truth.vi), (1.0, 1.0, 0.0));
+        assert_eq!(truth.confusion, [[0, 4], [3, 0]]);
     }
 
     #[test]
