@@ -114,6 +114,9 @@ fn encode_plain(dataset: &Dataset, ending: &str, out: &mut dyn Write) -> Result<
         )))
     };
     match &dataset.data {
+        Data::Network(graph) if graph.has_hidden() => {
+            Err(Error::new("pairs that were not observed cannot be written: leave --hold-out away"))
+        }
         Data::Network(graph) => {
             let edges = graph.links().collect();
             let raw =
