@@ -1,8 +1,6 @@
 //! What a user asks of a saved run: can I believe it, which groups, how sure, and pictures of it.
 
-mod common;
-
-use common::{Folder, json, number, refuse, succeed};
+use crate::common::{Folder, json, number, refuse, succeed};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;

@@ -1,8 +1,6 @@
 //! The command line: help, what `fit` says to people and to programs, and what its options do.
 
-mod common;
-
-use common::{SHORT, STAY, armix, fit, json, number, numbers, succeed, unwrapped};
+use crate::common::{SHORT, STAY, armix, fit, json, number, numbers, succeed, unwrapped};
 use predicates::prelude::*;
 use serde_json::Value;
 

@@ -1,8 +1,6 @@
 //! What goes in: edge lists, tables, label files and options, and the messages about bad ones.
 
-mod common;
-
-use common::{
+use crate::common::{
     Folder, STAY, armix, fit, json, number, numbers, refuse, refuse_all, succeed, unwrapped,
 };
 use serde_json::Value;

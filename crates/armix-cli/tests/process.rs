@@ -1,8 +1,6 @@
 //! The exact posterior, the proof, and what happens when a reader goes away or Ctrl-C is pressed.
 
-mod common;
-
-use common::{Folder, armix, json, number, numbers, succeed};
+use crate::common::{Folder, armix, json, number, numbers, succeed};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::{Command, Output, Stdio};
@@ -298,7 +296,7 @@ mod ctrl_c {
         let (_, output) = interrupt("--iterations 100000000");
         assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
         let text = String::from_utf8(output.stdout).expect("UTF-8");
-        let text = super::common::unwrapped(&text);
+        let text = crate::common::unwrapped(&text);
         assert!(text.contains("stopped early, 100000000 were asked for"), "{text}");
         assert!(text.contains("best partition: "), "{text}");
     }

@@ -1,8 +1,6 @@
 //! Saved runs as a user sees them: resume after anything, show, export; inspect, convert, generate.
 
-mod common;
-
-use common::{Folder, json, number, refuse, succeed};
+use crate::common::{Folder, json, number, refuse, succeed};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,7 +1,5 @@
 //! Hostile files: the corpus and the fixtures, as they are and mutated, under every ending.
 
-mod invariants;
-
 use armix::io::{Wanted, read_bytes};
 use armix::rng::{Purpose, Rng};
 use std::fs;
@@ -28,7 +26,7 @@ const NAMES: [&str; 18] = [
     "x.zip",
     "x",
     "",
-    invariants::LABELS,
+    crate::invariants::LABELS,
 ];
 
 /// Mutated variants of each file that are read under its own ending, and under all.
@@ -48,7 +46,7 @@ impl Input {
     /// The name that tells the format.
     fn own(&self) -> &str {
         match self.name.strip_prefix("labels/") {
-            Some(_) => invariants::LABELS,
+            Some(_) => crate::invariants::LABELS,
             None => &self.name,
         }
     }
@@ -79,7 +77,7 @@ fn inputs() -> Vec<Input> {
 /// Reads under a name; what fails is said with all that is needed to repeat it.
 fn read(source: &str, name: &str, bytes: &[u8]) {
     let start = Instant::now();
-    let done = catch_unwind(AssertUnwindSafe(|| invariants::check_all(name, bytes)));
+    let done = catch_unwind(AssertUnwindSafe(|| crate::invariants::check_all(name, bytes)));
     let shown = || bytes.escape_ascii().to_string();
     assert!(done.is_ok(), "{source}, perhaps mutated, read as '{name}': {}", shown());
     assert!(start.elapsed() < LONG, "{source}, read as '{name}', takes too long: {}", shown());

@@ -1,0 +1,9 @@
+//! All tests of the command line in one program: what they share is compiled once, which saves minutes.
+//! One kind of them: `cargo test -p armix-cli --test all runs`.
+
+mod answers;
+mod cli;
+mod common;
+mod input;
+mod process;
+mod runs;

@@ -1,0 +1,19 @@
+//! All tests of the library in one program: what they share is compiled once, which saves minutes.
+//! One kind of them: `cargo test -p armix --test all kernels`.
+
+mod architecture;
+mod conformance;
+mod determinism;
+mod diagnostics;
+mod ensembles;
+mod estimates;
+mod formats;
+mod geweke;
+mod hostile;
+mod invariants;
+mod kernels;
+mod posterior;
+mod properties;
+mod salso;
+mod shared;
+mod store;
