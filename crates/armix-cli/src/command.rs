@@ -53,7 +53,7 @@ pub(crate) fn to_repeat(manifest: &Manifest, args: &DataArgs) -> String {
 
 /// A word as a shell wants it.
 fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,+=@%*".contains(c);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,+=@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_string()
     } else {

@@ -247,16 +247,25 @@ pub(crate) fn reload(info: &DataInfo, elsewhere: Option<&str>) -> Result<(DataAr
         .map_err(|e| Error::new(format!("run.json is damaged: the options of the data: {e}")))?;
     let path = info.path.as_ref().map(|p| p.to_string_lossy().into_owned());
     let name = elsewhere.map(str::to_string).or(path).unwrap_or_else(|| info.source.clone());
-    if elsewhere.is_none() && info.path.as_ref().is_some_and(|p| !p.exists()) {
-        return Err(Error::new(format!(
-            "the data of this run, {name}, are no longer there; say where they are with --data"
-        )));
-    }
-    let dataset = load(&name, &args)?;
+    let dataset = load(&name, &args).map_err(|error| {
+        // A name like FILE.zip:MEMBER is no path of its own.
+        let there = elsewhere.is_some() || info.path.as_ref().is_none_or(|p| p.exists());
+        match there || name.contains(':') {
+            true => error,
+            false => Error::new(format!(
+                "the data of this run, {name}, are no longer there; say where they are with --data"
+            )),
+        }
+    })?;
     if fingerprint(&dataset) != info.fingerprint {
-        return Err(Error::new(format!(
-            "{name} has changed since this run began, so that it cannot be continued; restore the file, or begin a new run"
-        )));
+        return Err(Error::new(match elsewhere {
+            Some(_) => format!(
+                "{name} does not hold the data of this run: name the same file, wherever it is now"
+            ),
+            None => format!(
+                "{name} has changed since this run began, so that it cannot be continued; restore the file, or begin a new run"
+            ),
+        }));
     }
     Ok((args, dataset))
 }

@@ -57,6 +57,9 @@ enum What {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    if args.threshold.is_some() && args.what != What::Similarity {
+        return Err(Error::new("--threshold is for similarities"));
+    }
     let folder = Folder::new(&args.run);
     let (manifest, run) = folder.load()?;
     let names: Vec<String> = manifest.data.names.iter().map(|name| quoted(name)).collect();
@@ -72,6 +75,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             }
             let lines = names.iter().zip(best).map(|(name, label)| format!("{name},{label}\n"));
             format!("item,label\n{}", lines.collect::<String>())
+        }
+        (What::Similarity, Some(path)) if args.threshold.is_some() => {
+            let message =
+                "pairs above a threshold are written as CSV: choose a file that ends with .csv";
+            return Err(Error::new(message).in_file(path));
         }
         (What::Similarity, _) if args.threshold.is_some() => {
             sparse(args, &names, args.threshold.unwrap_or(0.0))?
@@ -132,7 +140,7 @@ fn draws(folder: &Folder) -> Result<Vec<SavedDraw>> {
 /// The sample of all draws after burn-in.
 fn sample(args: &Args) -> Result<Sample> {
     let source = Source::folder(&args.run)?;
-    source.need_draws()?;
+    source.need_draws(args.burn_in)?;
     let burn_in = args.burn_in.of(source.run.iterations);
     Sample::from_rows(source.run.traces().flat_map(|t| source.run.draws_after(t, burn_in)))
 }

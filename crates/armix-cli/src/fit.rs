@@ -24,6 +24,9 @@ use std::time::Duration;
 /// So many draws of each chain are kept in memory if the run is not saved, to judge them.
 const KEPT_DRAWS: usize = 200;
 
+/// … but not more labels than this in all.
+const KEPT_LABELS: usize = 1 << 28;
+
 /// The exit code of a run that was stopped by Ctrl-C.
 const INTERRUPTED: u8 = 130;
 
@@ -214,6 +217,7 @@ impl Job for Fit<'_> {
 
 pub(crate) fn run(args: Args) -> Result<ExitCode> {
     let dataset = data::load(&args.data, &args.model)?;
+    let keep_draws = args.no_save.then(|| kept_every(&args, dataset.data.n()));
     let settings = Settings {
         ensembles: args.ensembles,
         chains: args.chains,
@@ -226,7 +230,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
         freeze_after: args.freeze_after,
         history_bytes: args.history_memory,
         threads: 0,
-        keep_draws: args.no_save.then(|| args.iterations.div_ceil(KEPT_DRAWS)),
+        keep_draws,
     };
     settings.check(dataset.data.n())?;
     settings.schedule.build::<Irm>(&settings.moves)?; // unknown moves, before anything is written
@@ -249,6 +253,13 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
         Some(Recorder::create(Folder::new(folder), manifest)?)
     };
     carry_out(&args.data, &args.model, &dataset, settings, recorder, None, &args.going)
+}
+
+/// Of a run that is not saved, the draws of every so-manieth iteration are kept in memory.
+fn kept_every(args: &Args, n: usize) -> usize {
+    let chains = args.ensembles.saturating_mul(args.chains).saturating_mul(n).max(1);
+    let most = (KEPT_LABELS / chains).clamp(1, KEPT_DRAWS);
+    args.iterations.div_ceil(most).max(1)
 }
 
 /// Checks model and hyper-parameters.
@@ -311,8 +322,11 @@ fn conclude(
     let path = folder.join(report::FILE);
     let data = (model.clone(), dataset.clone());
     let options = answer::Options::default();
-    report::write_page(&source, &diagnosis, &options, Some(&data), None, &path)?;
-    if !going.quiet {
+    let written = report::write_page(&source, &diagnosis, &options, Some(&data), None, &path);
+    if let Err(error) = written {
+        // The run itself is safe, and that is what counts.
+        say(&format!("armix: there is no report: {error}"));
+    } else if !going.quiet {
         say(&format!("report: {}", path.display()));
         say(&format!("which groups, and how sure: armix summary {}", folder.display()));
     }

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             match &dataset.data {
                 Data::Network(graph) => describe_network(&mut out, graph),
                 Data::Table(table) if columns.is_none() => {
-                    let extra = json!({ "kind": "table", "n": table.n(), "rows": table.n(), "columns": table.d(), "missing": 0 });
+                    let extra = json!({ "kind": "table", "n": table.n(), "rows": table.n(), "columns": table.d(), "missing": table.missing().count() });
                     merge(&mut out, extra);
                 }
                 Data::Table(_) => {}
@@ -109,7 +109,7 @@ fn describe_network(out: &mut Value, graph: &Graph) {
         "density": graph.edges() as f64 / pairs,
         "degrees": { "min": degrees[0], "median": degrees[n / 2], "mean": 2.0 * graph.edges() as f64 / n as f64, "max": degrees[n - 1] },
         "isolated": graph.isolated(), "components": count,
-        "largest_component": sizes.iter().max(), "missing": 0,
+        "largest_component": sizes.iter().max(), "missing": graph.hidden_pairs().count(),
     });
     merge(out, details);
 }

@@ -170,7 +170,7 @@ fn acf(run: &Run, args: &Args, style: &Style) -> Result<Drawing> {
 
 /// The items in the order of the estimate, and the sizes of its blocks.
 fn order(source: &Source, args: &Args) -> Result<(Vec<usize>, Vec<usize>)> {
-    source.need_draws()?;
+    source.need_draws(args.burn_in)?;
     let options = answer::Options { burn_in: args.burn_in, ..answer::Options::default() };
     let mut members = Answer::new(&source.run, &options)?.members();
     members.sort_by_key(|block| std::cmp::Reverse(block.len()));

@@ -4,19 +4,21 @@ use crate::data::{self, DataArgs, Job};
 use crate::output::{emit, emit_json, say};
 use crate::source::Source;
 use crate::write::{self, quoted};
+use armix::answer;
 use armix::data::{Data, Dataset, Graph};
 use armix::diagnose::BurnIn;
 use armix::error::{Error, Result};
-use armix::estimate::{self, Loss, Sample, SearchOptions};
+use armix::estimate::{self, Loss, SearchOptions};
 use armix::history::Row;
-use armix::io::{self, raw::Raw};
+use armix::io;
+use armix::io::raw::{Raw, RawColumn};
 use armix::model::Model;
 use armix::partition::by_size;
 use armix::predict::{self, Assignment, Score};
 use armix::state::Target;
 use armix::store::DataInfo;
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -64,14 +66,19 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let source = Source::folder(&args.run)?;
-    source.need_draws()?;
+    source.need_draws(args.burn_in)?;
     let info = source.manifest()?.data.clone();
     let (options, dataset) = data::reload(&info, args.data.as_deref())?;
     let burn_in = args.burn_in.of(source.run.iterations);
     let draws = source.run.some_draws(burn_in, DRAWS);
     match &args.new {
         None => missing(args, &options, &dataset, &draws),
-        Some(file) => new_items(args, file, &options, &info, &dataset, &draws),
+        Some(file) => {
+            let (sample, _) = answer::sample_of(&source.run, burn_in)?;
+            let estimate = estimate::minimise(&sample, Loss::Vi, &SearchOptions::default());
+            let estimate = by_size(&estimate.labels);
+            new_items(args, file, &options, &info, &dataset, &draws, &estimate)
+        }
     }
     .map(|()| ExitCode::SUCCESS)
 }
@@ -202,15 +209,13 @@ fn new_items(
     info: &DataInfo,
     dataset: &Dataset,
     draws: &[&Row],
+    estimate: &[u32],
 ) -> Result<()> {
     let extended = match &dataset.data {
         Data::Network(graph) => with_new_vertices(graph, dataset, file, options)?,
         Data::Table(_) => with_new_rows(dataset, file, options, info, args.data.as_deref())?,
     };
-    let sample = Sample::from_rows(draws.iter().copied())?;
-    let estimate = estimate::minimise(&sample, Loss::Vi, &SearchOptions::default());
-    let estimate = by_size(&estimate.labels);
-    let found = data::with_target(&extended, options, Assign { draws, estimate: &estimate })?;
+    let found = data::with_target(&extended, options, Assign { draws, estimate })?;
     let names = &extended.names[dataset.names.len()..];
     let blocks = estimate.iter().max().map_or(0, |m| m + 1);
     if args.json {
@@ -220,7 +225,7 @@ fn new_items(
             assignments: &'a [Assignment],
             estimate: &'a [u32],
         }
-        return emit_json(&Output { items: names, assignments: &found, estimate: &estimate });
+        return emit_json(&Output { items: names, assignments: &found, estimate });
     }
     let headings: Vec<String> = (1..=blocks).map(|k| format!("block_{k}")).collect();
     let mut text = format!("item,{},new\n", headings.join(","));
@@ -259,15 +264,26 @@ fn with_new_vertices(
         let message = "all vertices in this file are known already: list the links of new ones, named differently";
         return Err(Error::new(message).in_file(file));
     }
-    let mut edges: Vec<(u32, u32)> = graph.links().collect();
+    // Weights of both directions are added up, as when the network itself was read.
+    let mut weights: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+    let mut ignored = 0;
     for (at, &(u, v)) in raw.edges.iter().enumerate() {
-        let heavy = raw.weights.as_ref().is_none_or(|w| w[at] > options.threshold);
         let (u, v) = (number[u as usize], number[v as usize]);
-        // Links among new vertices tell nothing, as each is looked at alone.
-        if heavy && u != v && (u < old) != (v < old) {
-            edges.push((u, v));
+        if (u < old) == (v < old) {
+            ignored += 1;
+            continue;
         }
+        *weights.entry((u.min(v), u.max(v))).or_default() +=
+            raw.weights.as_ref().map_or(1.0, |w| w[at]);
     }
+    if ignored > 0 {
+        say(&format!(
+            "armix: {ignored} links that are not between a new and a known vertex were left out: each new vertex is looked at alone"
+        ));
+    }
+    let threshold = if raw.weights.is_none() { 0.0 } else { options.threshold };
+    let heavy = weights.into_iter().filter(|(_, weight)| *weight > threshold);
+    let edges = graph.links().chain(heavy.map(|(pair, _)| pair)).collect();
     let hidden: Vec<(u32, u32)> = graph.hidden_pairs().collect();
     let graph = Graph::from_edges(names.len(), edges)?.hiding(&hidden);
     Ok(Dataset { names, ..Dataset::new(Data::Network(graph)) })
@@ -285,7 +301,7 @@ fn with_new_rows(
         Raw::Table(table) => Ok(table),
         Raw::Network(_) => Err(Error::new("this is not a table").in_file(path)),
     };
-    let new = read(file)?;
+    let mut new = read(file)?;
     let path = elsewhere.map(PathBuf::from).or(info.path.clone());
     let Data::Table(old) = &dataset.data else {
         return Err(Error::new("the data of this run are no table"));
@@ -294,12 +310,29 @@ fn with_new_rows(
         Some(path) => read(&path)?,
         None => io::raw_table(dataset, old),
     };
+    let known = |name: &str| all.columns.iter().any(|c| c.name == name);
+    if !new.columns.iter().any(|c| known(&c.name)) {
+        // A header above few rows of words looks like one more row; the run knows better.
+        let first = |column: &RawColumn| column.cells.first().cloned().flatten();
+        if new.columns.iter().filter_map(first).any(|cell| known(&cell)) {
+            for column in &mut new.columns {
+                column.name = first(column).unwrap_or_default();
+                column.cells.remove(0);
+            }
+        }
+    }
     let rows = new.rows();
-    for column in &mut all.columns {
+    // The column that names the rows is the one that did when the run was made.
+    let id = all.columns.iter().position(|column| {
+        column.cells.iter().zip(&dataset.names).all(|(cell, name)| cell.as_ref() == Some(name))
+            && column.cells.len() == dataset.names.len()
+    });
+    for (at, column) in all.columns.iter_mut().enumerate() {
         let same = new.columns.iter().find(|c| c.name == column.name);
-        match same {
-            Some(same) => column.cells.extend(same.cells.iter().cloned()),
-            None => column.cells.extend(vec![None; rows]),
+        for row in 0..rows {
+            let cell = same.and_then(|same| same.cells[row].clone());
+            let named = (Some(at) == id && cell.is_none()).then(|| format!("new {}", row + 1));
+            column.cells.push(cell.or(named));
         }
     }
     if !all.columns.iter().any(|c| new.columns.iter().any(|d| d.name == c.name)) {
@@ -311,8 +344,12 @@ fn with_new_rows(
         .in_file(file));
     }
     all.lines.clear();
+    let mut prepare = options.options()?;
+    if let Some(id) = id {
+        prepare.table.id_column = Some((id + 1).to_string());
+    }
     let mut prepared =
-        io::prepare(Raw::Table(all), &options.options()?).map_err(|error| error.in_file(file))?;
+        io::prepare(Raw::Table(all), &prepare).map_err(|error| error.in_file(file))?;
     // New rows without a name are numbered.
     for (at, name) in prepared.names.iter_mut().enumerate().skip(dataset.names.len()) {
         if *name == at.to_string() {

@@ -220,7 +220,7 @@ fn write_answer(out: &mut String, full: &Full<'_>, title: &str, width: usize) ->
         let mut about = format!("{} items, certainty {mean:.2}", members[k].len());
         match full.blocks {
             Some(Blocks::Densities(table)) => {
-                if let Some(d) = table[k][k] {
+                if let Some(d) = table.get(k).and_then(|row| row[k]) {
                     about += &format!(", density {:.3} [{:.3}, {:.3}]", d.mean, d.lower, d.upper);
                 }
             }
@@ -234,7 +234,7 @@ fn write_answer(out: &mut String, full: &Full<'_>, title: &str, width: usize) ->
                         "{} {:.2} (overall {:.2})",
                         name(f.column),
                         f.probability.mean,
-                        f.overall
+                        f.overall.unwrap_or(f64::NAN)
                     )
                 });
                 about += &format!("; {}", telling.collect::<Vec<_>>().join(", "));
@@ -249,13 +249,15 @@ fn write_answer(out: &mut String, full: &Full<'_>, title: &str, width: usize) ->
         writeln!(out, "      and {left} smaller blocks; --labels FILE lists all items")?;
     }
     writeln!(out)?;
-    let sure = a.sure.iter().flatten().count();
-    let text = format!(
-        "{sure} of {} items are sure: any two of them are together, or apart, with probability {} as they are here",
-        a.sure.len(),
-        a.ball.level
-    );
-    wrap(out, "certain   ", &text, width)?;
+    if let Some(items) = &a.sure {
+        let text = format!(
+            "{} of {} items are sure: any two of them are together, or apart, with probability {} as they are here",
+            items.iter().flatten().count(),
+            items.len(),
+            a.ball.level
+        );
+        wrap(out, "certain   ", &text, width)?;
+    }
     let ball = format!(
         "{:.0} % of the draws are within {:.3} bits; of these the farthest has {} blocks, the coarsest {}, the finest {}",
         100.0 * a.ball.level,

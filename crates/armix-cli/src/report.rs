@@ -88,9 +88,9 @@ pub(crate) fn write_page(
 ) -> Result<()> {
     let mut notes = data.map_or(Vec::new(), |(_, dataset)| dataset.notes.clone());
     let with_bests;
-    let run = if source.run.drawn.is_empty() {
+    let run = if !source.has_draws(options.burn_in) {
         notes.push(
-            "No partitions were saved: the estimate is made of the best partition of each chain."
+            "No partitions were saved after burn-in: the estimate is made of the best partition of each chain."
                 .into(),
         );
         with_bests = source.run.with_bests_as_draws();

@@ -1,10 +1,12 @@
 //! Where saved draws come from: the folder of a run, or files that another program wrote.
 
 use crate::output::say;
+use armix::diagnose::BurnIn;
 use armix::error::{Error, Result};
 use armix::io;
 use armix::run::Run;
 use armix::store::{Folder, Manifest};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Draws in memory take this many bytes at most; beyond it they are thinned.
@@ -26,7 +28,7 @@ impl Source {
     /// file says otherwise).
     pub(crate) fn load(paths: &[PathBuf]) -> Result<Source> {
         match paths {
-            [path] if path.is_dir() || !path.exists() => Source::folder(path),
+            [path] if path.is_dir() => Source::folder(path),
             _ => Source::files(paths),
         }
     }
@@ -52,8 +54,18 @@ impl Source {
                 let message = "this is a folder: name the folder of one run, or files with draws";
                 return Err(Error::new(message).in_file(path));
             }
+            if !path.exists() {
+                let message = "there is no run in this folder, and no such file: name the folder of a run, or files with draws";
+                return Err(Error::new(message).in_file(path));
+            }
             let (items, draws) = io::read_draws(path)?;
-            names = items;
+            let draws = match names.is_empty() || names == items {
+                true => draws,
+                false => reordered(draws, &items, &names).map_err(|e| e.in_file(path))?,
+            };
+            if names.is_empty() {
+                names = items;
+            }
             ensembles.extend(draws);
         }
         let title = match paths {
@@ -70,13 +82,42 @@ impl Source {
         })
     }
 
-    /// An error if no partitions were saved.
-    pub(crate) fn need_draws(&self) -> Result<()> {
-        if self.run.drawn.is_empty() {
-            return Err(Error::new(
-                "there are no saved partitions in this run (it may have been made with --save-partitions none)",
-            ));
-        }
-        Ok(())
+    /// Whether there are saved partitions after burn-in.
+    pub(crate) fn has_draws(&self, burn_in: BurnIn) -> bool {
+        let burn_in = burn_in.of(self.run.iterations);
+        self.run.drawn.iter().any(|&iteration| iteration >= burn_in)
     }
+
+    /// An error if there are no saved partitions after burn-in.
+    pub(crate) fn need_draws(&self, burn_in: BurnIn) -> Result<()> {
+        match (self.has_draws(burn_in), self.run.drawn.is_empty()) {
+            (true, _) => Ok(()),
+            (false, true) => Err(Error::new(format!(
+                "{}: there are no saved partitions in this run (it may have been made with --save-partitions none)",
+                self.title
+            ))),
+            (false, false) => Err(Error::new(format!(
+                "{}: no saved partitions are left after burn-in: leave out less with --burn-in, or save more with --thin",
+                self.title
+            ))),
+        }
+    }
+}
+
+/// Draws with their items in the order of these names.
+fn reordered(draws: io::Draws, items: &[String], names: &[String]) -> Result<io::Draws> {
+    let at: HashMap<&str, usize> = items.iter().map(String::as_str).zip(0..).collect();
+    let order: Option<Vec<usize>> =
+        names.iter().map(|name| at.get(name.as_str()).copied()).collect();
+    let order = order.filter(|order| order.len() == items.len() && at.len() == items.len());
+    let Some(order) = order else {
+        return Err(Error::new(format!(
+            "the {} items of this file are not the {} items of the first file: all files must have draws of the same items",
+            items.len(),
+            names.len()
+        )));
+    };
+    let row = |labels: Vec<u32>| order.iter().map(|&item| labels[item]).collect();
+    let chain = |chain: Vec<Vec<u32>>| chain.into_iter().map(row).collect();
+    Ok(draws.into_iter().map(|e| e.into_iter().map(chain).collect()).collect())
 }

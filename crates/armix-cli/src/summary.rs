@@ -113,7 +113,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         return Err(Error::new(message));
     }
     let source = Source::load(&args.run)?;
-    source.need_draws()?;
+    source.need_draws(args.burn_in)?;
     let truth = args.truth.as_ref().map(|path| io::read_labels(path, &source.names)).transpose()?;
     let options = Options {
         criterion: args.loss,

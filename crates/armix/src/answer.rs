@@ -5,14 +5,14 @@ use crate::compare;
 use crate::diagnose::BurnIn;
 use crate::error::{Error, Result};
 use crate::estimate::{
-    self, Ball, Certainty, Loss, ModeOptions, Sample, SearchOptions, certainty, expected_loss,
-    minimise, sure_subpartition,
+    self, Ball, Loss, ModeOptions, Sample, SearchOptions, expected_loss, minimise,
+    sure_subpartition,
 };
 use crate::history::Row;
 use crate::partition::by_size;
-use crate::run::Run;
+use crate::run::{Run, Trace};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::str::FromStr;
 
@@ -134,8 +134,9 @@ pub struct Answer {
     pub labels: Vec<u32>,
     /// The mean probability of each item to share a block with its fellows.
     pub certainty: Vec<f64>,
-    /// The labels of those items on whose places one can rely together; `null` for the others.
-    pub sure: Vec<Option<u32>>,
+    /// The labels of those items on whose places one can rely together; `null` for the others. Not
+    /// computed for more than 5000 items, all of whose pairs would have to be looked at.
+    pub sure: Option<Vec<Option<u32>>>,
     /// The posterior of the number of blocks, from all iterations.
     pub blocks_posterior: BTreeMap<u32, f64>,
     /// The credible ball.
@@ -197,10 +198,8 @@ impl Answer {
             expected_loss,
             draws: sample.draws(),
             distinct_draws: sample.distinct(),
-            certainty: certainty(&sample, &labels).iter().map(|c: &Certainty| c.own).collect(),
-            sure: (sure_subpartition(&sample, &labels, options.level)?.iter().zip(&labels))
-                .map(|(sure, &label)| sure.map(|_| label))
-                .collect(),
+            certainty: certainty(&sample, &labels),
+            sure: sure(&sample, &labels, options.level)?,
             blocks_posterior: run.blocks_posterior(burn_in),
             ball: describe(estimate::ball(&sample, &labels, options.level)?),
             modes: modes(run, burn_in, &sample, &labels),
@@ -222,6 +221,46 @@ impl Answer {
         }
         members
     }
+}
+
+/// Of more items, pairs are too many to look at each.
+const MOST_PAIRED: usize = 5000;
+
+fn sure(sample: &Sample, labels: &[u32], level: f64) -> Result<Option<Vec<Option<u32>>>> {
+    if labels.len() > MOST_PAIRED {
+        return Ok(None);
+    }
+    let sure = sure_subpartition(sample, labels, level)?;
+    Ok(Some(sure.iter().zip(labels).map(|(sure, &label)| sure.map(|_| label)).collect()))
+}
+
+/// The mean probability of each item to share a block with the other members of its block, or of being
+/// alone if it is alone: [`estimate::certainty`] in O(draws · n), from how many items of a draw's block
+/// are in the same block of the estimate.
+fn certainty(sample: &Sample, labels: &[u32]) -> Vec<f64> {
+    let mut sizes = vec![0u32; labels.iter().max().map_or(0, |&m| m as usize + 1)];
+    labels.iter().for_each(|&label| sizes[label as usize] += 1);
+    let mut sums = vec![0.0; labels.len()];
+    let mut draw = Vec::new();
+    let mut shared: HashMap<(u32, u32), u32> = HashMap::new();
+    for d in 0..sample.distinct() {
+        sample.unpack(d, &mut draw);
+        let mut drawn = vec![0u32; sample.blocks(d)];
+        shared.clear();
+        for (&block, &label) in draw.iter().zip(labels) {
+            drawn[block as usize] += 1;
+            *shared.entry((block, label)).or_default() += 1;
+        }
+        let weight = f64::from(sample.weight(d)) / sample.draws() as f64;
+        for ((sum, &block), &label) in sums.iter_mut().zip(&draw).zip(labels) {
+            *sum += weight
+                * match sizes[label as usize] {
+                    1 => f64::from(u8::from(drawn[block as usize] == 1)),
+                    size => f64::from(shared[&(block, label)] - 1) / f64::from(size - 1),
+                };
+        }
+    }
+    sums
 }
 
 fn describe(ball: Ball) -> BallAnswer {
@@ -271,10 +310,18 @@ fn modes(run: &Run, burn_in: usize, sample: &Sample, estimate: &[u32]) -> Vec<Mo
 /// The ensemble and the log joint of each draw that [`Run::some_draws`] chooses.
 fn places(run: &Run, burn_in: usize, count: usize) -> Vec<(usize, Option<f64>)> {
     let kept: Vec<usize> = run.drawn.iter().copied().filter(|&i| i >= burn_in).collect();
+    // If the best partition stands for a chain, so does its log joint.
+    let bests = run.drawn.len() == 1 && run.iterations > 1;
+    let log_joint = |trace: &Trace, iteration: usize| match (&trace.best, bests) {
+        (Some((best, _)), true) => Some(*best),
+        _ => trace.log_joint.get(iteration).copied(),
+    };
     let mut all = Vec::new();
     for (ensemble, chains) in run.ensembles.iter().enumerate() {
         for trace in chains {
-            all.extend(kept.iter().map(|&i| (ensemble, trace.log_joint.get(i).copied())));
+            all.extend(
+                kept.iter().take(trace.draws.len()).map(|&i| (ensemble, log_joint(trace, i))),
+            );
         }
     }
     (0..count).map(|k| all[k * all.len() / count]).collect()
@@ -350,13 +397,27 @@ mod tests {
         let answer = Answer::new(&two_modes(), &options).unwrap();
         assert_eq!(answer.labels, [1, 1, 1, 0, 0, 0, 0]);
         assert_eq!(answer.members(), [vec![3, 4, 5, 6], vec![0, 1, 2]]);
-        for (sure, label) in answer.sure.iter().zip(&answer.labels) {
+        for (sure, label) in answer.sure.as_ref().unwrap().iter().zip(&answer.labels) {
             assert!(sure.is_none_or(|sure| sure == *label));
         }
         assert_eq!(answer.map.unwrap().labels, answer.labels);
         let truth = Truth::new(&answer.labels, &[0, 0, 0, 1, 1, 1, 1]);
         assert_eq!((truth.ari, truth.nmi, truth.vi), (1.0, 1.0, 0.0));
         assert_eq!(truth.confusion, [[0, 4], [3, 0]]);
+    }
+
+    #[test]
+    fn the_fast_certainty_is_the_slow_one() {
+        let draws: Vec<Vec<u32>> = (0..40u32)
+            .map(|d| (0..9u32).map(|i| (i * (d % 7 + 1) + d) % (2 + d % 4)).collect())
+            .collect();
+        let sample = Sample::new(&draws).unwrap();
+        for labels in [[0, 0, 0, 1, 1, 1, 2, 2, 3], [0; 9], [0, 1, 2, 3, 4, 5, 6, 7, 8]] {
+            let slow = estimate::certainty(&sample, &labels);
+            for (fast, slow) in certainty(&sample, &labels).iter().zip(slow) {
+                assert!((fast - slow.own).abs() < 1e-12, "{fast} ≠ {}", slow.own);
+            }
+        }
     }
 
     #[test]

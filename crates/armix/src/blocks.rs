@@ -5,6 +5,13 @@ use crate::data::{BinaryTable, Data, Graph, MISSING};
 use crate::special::beta_quantile;
 use serde::Serialize;
 
+/// Between more blocks than this, densities are not computed, only within them …
+const MOST_BETWEEN: usize = 200;
+/// … and of more blocks than this none at all.
+const MOST_BLOCKS: usize = 5000;
+/// Of each block so many features at most are listed.
+const MOST_FEATURES: usize = 1000;
+
 /// A posterior mean with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
@@ -35,8 +42,8 @@ pub struct Feature {
     pub column: usize,
     /// Its probability in the block.
     pub probability: Interval,
-    /// The fraction of ones in all rows.
-    pub overall: f64,
+    /// The fraction of ones in all rows; `None` if no value was observed.
+    pub overall: Option<f64>,
 }
 
 /// What is known of the blocks of a partition.
@@ -44,7 +51,7 @@ pub struct Feature {
 #[serde(rename_all = "snake_case")]
 pub enum Blocks {
     /// The probabilities of links between every two blocks, and within them on the diagonal. `None`
-    /// where no pair was observed.
+    /// where no pair was observed, between more than 200 blocks; empty for more than 5000.
     Densities(Vec<Vec<Option<Interval>>>),
     /// The features of each block, the most telling first.
     Features(Vec<Vec<Feature>>),
@@ -84,7 +91,16 @@ fn densities(graph: &Graph, beta: (f64, f64), labels: &[u32]) -> Vec<Vec<Option<
         let observed = pairs - hidden[at];
         (observed > 0).then(|| Interval::of_probability(linked[at], observed - linked[at], beta))
     };
-    (0..blocks).map(|k| (0..blocks).map(|l| density(k, l)).collect()).collect()
+    // Between very many blocks there is nothing to read, and much to compute.
+    let shown = |k: usize, l: usize| k == l || blocks <= MOST_BETWEEN;
+    let mut table = vec![vec![None; blocks]; if blocks <= MOST_BLOCKS { blocks } else { 0 }];
+    for k in 0..table.len() {
+        for l in (0..=k).filter(|&l| shown(k, l)) {
+            table[k][l] = density(k, l);
+            table[l][k] = table[k][l];
+        }
+    }
+    table
 }
 
 fn features(table: &BinaryTable, beta: (f64, f64), labels: &[u32]) -> Vec<Vec<Feature>> {
@@ -98,25 +114,29 @@ fn features(table: &BinaryTable, beta: (f64, f64), labels: &[u32]) -> Vec<Vec<Fe
             *zeros += u64::from(cell != 1 && cell != MISSING);
         }
     }
-    let overall: Vec<f64> = (0..d)
+    let overall: Vec<Option<f64>> = (0..d)
         .map(|column| {
             let of = |k: usize| counts[k * d + column];
             let ones: u64 = (0..blocks).map(|k| of(k).0).sum();
             let all: u64 = (0..blocks).map(|k| of(k).0 + of(k).1).sum();
-            if all == 0 { f64::NAN } else { ones as f64 / all as f64 }
+            (all > 0).then(|| ones as f64 / all as f64)
         })
         .collect();
+    // How far the block is from all rows, before intervals are computed for those that are listed.
+    let telling = |k: usize, column: usize| {
+        let (ones, zeros) = counts[k * d + column];
+        let mean = (ones as f64 + beta.0) / ((ones + zeros) as f64 + beta.0 + beta.1);
+        overall[column].map_or(-1.0, |overall| (mean - overall).abs())
+    };
     let block = |k: usize| {
-        let mut features: Vec<Feature> = (0..d)
-            .map(|column| {
-                let (ones, zeros) = counts[k * d + column];
-                let probability = Interval::of_probability(ones, zeros, beta);
-                Feature { column, probability, overall: overall[column] }
-            })
-            .collect();
-        let telling = |f: &Feature| (f.probability.mean - f.overall).abs();
-        features.sort_by(|a, b| telling(b).total_cmp(&telling(a)));
-        features
+        let mut columns: Vec<usize> = (0..d).collect();
+        columns.sort_by(|&a, &b| telling(k, b).total_cmp(&telling(k, a)));
+        let feature = |column: usize| {
+            let (ones, zeros) = counts[k * d + column];
+            let probability = Interval::of_probability(ones, zeros, beta);
+            Feature { column, probability, overall: overall[column] }
+        };
+        columns.into_iter().take(MOST_FEATURES).map(feature).collect()
     };
     (0..blocks).map(block).collect()
 }
@@ -158,10 +178,10 @@ mod tests {
         };
         let first = &table[1][0];
         // Column 1: no ones in three rows of the block, one in four overall. Column 0: all ones.
-        assert_eq!((first.column, first.overall), (0, 1.0));
+        assert_eq!((first.column, first.overall), (0, Some(1.0)));
         assert!((first.probability.mean - 3.0 / 4.0).abs() < 1e-15);
         let second = &table[1][1];
-        assert_eq!((second.column, second.overall), (1, 0.25));
+        assert_eq!((second.column, second.overall), (1, Some(0.25)));
         assert!((second.probability.mean - 1.0 / 5.0).abs() < 1e-15);
     }
 }

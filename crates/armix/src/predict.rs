@@ -12,6 +12,9 @@ use serde::Serialize;
 /// More entries than this cannot be held out: each takes some bytes.
 const MAX_HELD_OUT: f64 = 3e7;
 
+/// … and of more entries than this none: looking at each takes too long.
+const MAX_ENTRIES: f64 = 1e10;
+
 /// Hides a random fraction of the entries that were observed, and remembers them: to see how well they
 /// are predicted. The same seed hides the same entries.
 pub fn hold_out(mut dataset: Dataset, fraction: f64, seed: u64) -> Result<Dataset> {
@@ -24,7 +27,8 @@ pub fn hold_out(mut dataset: Dataset, fraction: f64, seed: u64) -> Result<Datase
         Data::Network(graph) => (graph.n(), graph.n()),
         Data::Table(table) => (table.n(), table.d()),
     };
-    if n as f64 * columns as f64 * fraction > MAX_HELD_OUT {
+    let entries = n as f64 * columns as f64;
+    if entries > MAX_ENTRIES || entries * fraction > MAX_HELD_OUT {
         return Err(Error::new(format!(
             "--hold-out {fraction} of {n} × {columns} entries are too many: at most {MAX_HELD_OUT} can be held out"
         )));
@@ -61,6 +65,11 @@ pub fn hold_out(mut dataset: Dataset, fraction: f64, seed: u64) -> Result<Datase
         Data::Network(graph) => Data::Network(graph.hiding(&hidden)),
         Data::Table(table) => Data::Table(table.hiding(&hidden)),
     };
+    if held_out.is_empty() {
+        return Err(Error::new(format!(
+            "--hold-out {fraction} of {n} × {columns} entries hides nothing: hold out more"
+        )));
+    }
     let ones = held_out.iter().filter(|h| h.value).count();
     let what = match &dataset.data {
         Data::Network(_) => {

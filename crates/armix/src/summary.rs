@@ -70,7 +70,9 @@ pub struct LogJointSummary {
     pub sd: f64,
     /// The highest of all iterations.
     pub best: f64,
-    /// R̂ between ensembles, the mean over chain indices; `null` if not defined.
+    /// R̂ between ensembles, the mean over chain indices; `null` if not defined, the text "Infinity" if
+    /// chains stay at different values.
+    #[serde(serialize_with = "diagnose::any_number")]
     pub rhat: Option<f64>,
     /// Its standard deviation over chain indices.
     pub rhat_sd: Option<f64>,

@@ -288,7 +288,7 @@ fn what_is_too_short_or_alone_or_never_moves_is_not_called_converged() {
     assert!(why.contains("99 iterations"), "{why}");
     let (alone, why) = verdict(&[&HALVES], 400);
     assert_eq!(alone, Verdict::TooShort);
-    assert!(why.contains("one ensemble"), "{why}");
+    assert!(why.contains("one chain"), "{why}");
     // Each ensemble stays where it is: nothing varies within any chain.
     let still = |labels: [u32; 12]| vec![vec![labels.to_vec(); 200]; 2];
     let run = Run::from_labels(vec![still(HALVES), still(THIRDS)]).unwrap();
@@ -301,6 +301,54 @@ fn what_is_too_short_or_alone_or_never_moves_is_not_called_converged() {
         (0..400).map(|t| (0..12).map(|i| u32::from(i * 40 + 20 < t)).collect()).collect();
     let run = Run::from_labels(vec![vec![drift.clone()], vec![drift]]).unwrap();
     assert_ne!(diagnose(&run).verdict, Verdict::Converged);
+}
+
+/// Ten of a hundred items sit in other blocks in half of the ensembles: sizes and numbers agree, noise
+/// hides it in the distances, but the pairs tell.
+#[test]
+fn a_few_items_that_never_agree_are_noticed() {
+    let straight: Vec<u32> = (0..100).map(|i| i / 20).collect();
+    let swapped: Vec<u32> =
+        (0..100).map(|i| if i % 20 < 2 { (i / 20 + 1) % 5 } else { i / 20 }).collect();
+    let chain = |labels: &Vec<u32>, seed: u64| -> Vec<Vec<u32>> {
+        (0..400u64)
+            .map(|d| {
+                let random = noise(200, seed * 1000 + d + 1);
+                let blurred = labels.iter().enumerate().map(|(i, &label)| {
+                    let moves = random[2 * i] < 0.2 && i % 20 >= 2;
+                    if moves { (random[2 * i + 1] * 5.0) as u32 } else { label }
+                });
+                blurred.collect()
+            })
+            .collect()
+    };
+    let run = |modes: [&Vec<u32>; 4]| {
+        let ensembles = modes.iter().zip(1..).map(|(labels, seed)| vec![chain(labels, seed)]);
+        Run::from_labels(ensembles.collect()).unwrap()
+    };
+    let agreed = diagnose(&run([&straight; 4]));
+    assert_eq!(agreed.verdict, Verdict::Converged, "{:?}", agreed.reasons);
+    let mixed = diagnose(&run([&straight, &straight, &swapped, &swapped]));
+    assert_eq!(mixed.verdict, Verdict::NotConverged, "{:?}", mixed.reasons);
+    let pairs = mixed.pairs.unwrap();
+    assert!(20 * pairs.above > pairs.count, "{pairs:?}");
+}
+
+#[test]
+fn with_too_little_after_burn_in_there_is_no_verdict() {
+    let run = foreign(&[&HALVES[..]; 3], 2, 200);
+    for burn_in in [BurnIn::Iterations(199), BurnIn::Fraction(0.99), BurnIn::Iterations(10_000)] {
+        let d = Diagnosis::new(&run, &Options { burn_in });
+        assert_eq!(d.verdict, Verdict::TooShort, "{:?}", d.reasons);
+    }
+    // Few partitions are no reason to call chains stuck.
+    let mut thinned = foreign(&[&HALVES[..]; 3], 2, 200);
+    thinned.drawn = vec![0, 150];
+    for trace in thinned.ensembles.iter_mut().flatten() {
+        trace.draws.truncate(2);
+    }
+    let d = diagnose(&thinned);
+    assert_eq!((d.verdict, d.pairs), (Verdict::Converged, None), "{:?}", d.reasons);
 }
 
 #[test]

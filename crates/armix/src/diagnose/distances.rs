@@ -53,15 +53,10 @@ impl Distances {
 fn representatives(run: &Run, burn_in: usize, ensemble: usize) -> Vec<Vec<u32>> {
     let chains: Vec<_> =
         run.ensembles[ensemble].iter().map(|t| run.draws_after(t, burn_in)).collect();
-    let all: usize = chains.iter().map(|c| c.len()).sum();
-    let wanted = DRAWS.min(all);
+    let length = chains.iter().map(|c| c.len()).min().unwrap_or(0);
+    let wanted = DRAWS.min(length * chains.len());
     // From chain to chain, and in each of them at ever other iterations.
-    (0..wanted)
-        .map(|k| {
-            let draws = chains[k % chains.len()];
-            draws[(draws.len() - 1) * k / (wanted - 1).max(1)].labels()
-        })
-        .collect()
+    (0..wanted).map(|k| chains[k % chains.len()][length * k / wanted].labels()).collect()
 }
 
 fn means(draws: &[Vec<Vec<u32>>], distance: fn(&[u32], &[u32]) -> f64) -> Vec<Vec<f64>> {

@@ -7,6 +7,7 @@ mod scalar;
 mod verdict;
 
 pub use distances::Distances;
+pub use pairs::Pairs;
 pub use scalar::*;
 pub use verdict::{LEAST_ESS, RHAT_LIMIT, TOO_SHORT, Verdict};
 
@@ -98,13 +99,17 @@ pub struct Quantity {
     pub sd: f64,
     /// Whether it moved.
     pub motion: Motion,
-    /// Plain R̂ (Gelman and Rubin 1992), as in the paper: the mean over chain indices.
+    /// Plain R̂ (Gelman and Rubin 1992), as in the paper: the mean over chain indices. In JSON infinity
+    /// is the text "Infinity".
+    #[serde(serialize_with = "any_number")]
     pub rhat: Option<f64>,
     /// Its standard deviation over chain indices.
     pub rhat_sd: Option<f64>,
     /// R̂ of half chains.
+    #[serde(serialize_with = "any_number")]
     pub rhat_split: Option<f64>,
     /// Rank-normalised split R̂.
+    #[serde(serialize_with = "any_number")]
     pub rhat_rank: Option<f64>,
     /// The effective sample size of the bulk of the distribution.
     pub ess_bulk: Option<f64>,
@@ -149,10 +154,26 @@ pub struct Diagnosis {
     /// The quantities by name.
     #[serde(serialize_with = "by_name")]
     pub quantities: Vec<Quantity>,
+    /// How co-assignments of pairs of items fare; `None` with too few partitions.
+    pub pairs: Option<Pairs>,
     /// How far partitions are apart within and between ensembles; `None` without partitions.
     pub distances: Option<Distances>,
     /// The ensembles (counted from 1) that sit in the same mode; one group if they agree.
     pub modes: Vec<Vec<usize>>,
+}
+
+/// JSON has no infinite numbers: they are told as text, which most languages read as the number.
+pub(crate) fn any_number<S: Serializer>(
+    value: &Option<f64>,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    match value {
+        None => serializer.serialize_none(),
+        Some(value) if value.is_finite() => serializer.serialize_f64(*value),
+        Some(value) if value.is_nan() => serializer.serialize_str("NaN"),
+        Some(value) if *value > 0.0 => serializer.serialize_str("Infinity"),
+        Some(_) => serializer.serialize_str("-Infinity"),
+    }
 }
 
 fn by_name<S: Serializer>(
@@ -169,9 +190,10 @@ impl Diagnosis {
         let mut quantities: Vec<Quantity> = (traced(run).iter())
             .map(|t| Quantity::new(t, &values(run, burn_in, t.values)))
             .collect();
-        quantities.extend(pairs::quantities(run, burn_in));
+        let (of_pairs, pairs) = pairs::diagnose(run, burn_in);
+        quantities.extend(of_pairs);
         let distances = Distances::new(run, burn_in);
-        let (verdict, modes) = verdict::judge(run, burn_in, &quantities, distances.as_ref());
+        let (verdict, modes) = verdict::judge(run, burn_in, &quantities, pairs, distances.as_ref());
         Diagnosis {
             verdict: verdict.verdict,
             reasons: verdict.reasons,
@@ -182,6 +204,7 @@ impl Diagnosis {
             burn_in,
             partitions: run.traces().map(|t| run.draws_after(t, burn_in).len()).sum(),
             quantities,
+            pairs,
             distances,
             modes,
         }

@@ -1,6 +1,6 @@
 //! The verdict on a run, in plain words, with its reasons and the next step.
 
-use super::{Distances, Motion, Quantity, mean_sd};
+use super::{Distances, Motion, Pairs, Quantity, mean_sd};
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,9 @@ pub const LEAST_ESS: f64 = 50.0;
 
 /// Partitions of two ensembles may be farther apart than those of one ensemble by this factor:
 /// chains of one ensemble know each other, and neighbouring draws of a chain are alike.
-const APART: f64 = 1.25;
+const APART: f64 = 1.15;
+/// Of single pairs of items some may well be unlucky: up to this share of them may have a larger R̂.
+const UNLUCKY: f64 = 0.1;
 /// Distances below this (in bits) are no disagreement, whatever their ratio.
 const CLOSE: f64 = 0.05;
 
@@ -63,10 +65,11 @@ pub(super) fn judge(
     run: &Run,
     burn_in: usize,
     quantities: &[Quantity],
+    pairs: Option<Pairs>,
     distances: Option<&Distances>,
 ) -> (Judgement, Vec<Vec<usize>>) {
     let modes = distances.map_or_else(|| vec![(1..=run.ensembles.len()).collect()], modes);
-    let too_little = too_little(run);
+    let too_little = too_little(run, burn_in);
     if !too_little.reasons.is_empty() {
         return (too_little, modes);
     }
@@ -74,54 +77,83 @@ pub(super) fn judge(
     if modes.len() > 1 {
         reasons.push(describe_modes(run, burn_in, &modes));
     }
-    let disagreements = disagreements(quantities);
-    if modes.len() == 1 && !disagreements.is_empty() && distances.is_some() {
-        reasons.push(
-            "chains of one ensemble differ as much as ensembles do: there is no one mode".into(),
-        );
-    }
-    reasons.extend(disagreements);
-    let still = run.has_log_joint() && run.counters(run.traces()).iter().all(|c| c.accepted == 0);
+    reasons.extend(disagreements(quantities, pairs));
+    let mut counters = run.traces().flat_map(|t| &t.counters).peekable();
+    let still = counters.peek().is_some() && counters.all(|c| c.accepted == 0);
     if still && !reasons.is_empty() {
         reasons.insert(0, NOTHING_MOVED.into());
     }
     if !reasons.is_empty() {
         let next = [
-            "run longer: armix resume RUN --iterations +N",
+            longer(run),
             "or with more chains (--chains) or bolder moves (--moves arm-cells*5,arm,gibbs)",
             "do not report one of the answers as the answer: the modes above are what is known so far",
         ];
-        let next = if modes.len() > 1 { &next[..] } else { &next[..2] };
+        let next = match (run.has_log_joint(), modes.len() > 1) {
+            (true, true) => &next[..],
+            (true, false) => &next[..2],
+            (false, _) => &next[..1],
+        };
         return (Judgement::new(Verdict::NotConverged, reasons, next), modes);
     }
     if still {
         let next = ["use gibbs among the moves"];
         return (Judgement::new(Verdict::TooShort, vec![NOTHING_MOVED.into()], &next), modes);
     }
-    let least = quantities
-        .iter()
-        .filter(|q| !q.name.starts_with("co_assignment"))
-        .filter_map(|q| Some((q.ess_bulk?, q)))
-        .min_by(|a, b| a.0.total_cmp(&b.0));
-    if let Some((ess, quantity)) = least.filter(|(ess, _)| *ess < LEAST_ESS) {
-        let reason = format!(
-            "the ensembles agree, but the {} has only {ess:.0} effective draws; {LEAST_ESS} are needed",
-            quantity.label
-        );
-        let next = ["run longer: armix resume RUN --iterations +N"];
-        return (Judgement::new(Verdict::TooShort, vec![reason], &next), modes);
+    if let Some(reason) = too_few_effective_draws(quantities) {
+        return (Judgement::new(Verdict::TooShort, vec![reason], &[longer(run)]), modes);
     }
-    let worst = quantities
-        .iter()
-        .filter(|q| q.name != "co_assignment_max")
-        .flat_map(|q| [q.rhat, q.rhat_rank])
-        .flatten()
-        .fold(1.0, f64::max);
+    (Judgement::new(Verdict::Converged, agreements(run, quantities, pairs, distances), &[]), modes)
+}
+
+/// What to do about too few draws.
+fn longer(run: &Run) -> &'static str {
+    match run.has_log_joint() {
+        true => "run longer: armix resume RUN --iterations +N",
+        false => "let the chains run longer",
+    }
+}
+
+/// The numbers that every iteration has.
+fn traced(quantities: &[Quantity]) -> impl Iterator<Item = &Quantity> {
+    quantities.iter().filter(|q| !q.name.starts_with("co_assignment"))
+}
+
+fn too_few_effective_draws(quantities: &[Quantity]) -> Option<String> {
+    let moving = || traced(quantities).filter(|q| q.motion == Motion::Moving);
+    if let Some(unknown) = moving().find(|q| q.ess_bulk.is_none()) {
+        return Some(format!(
+            "there are too few iterations after burn-in to know the effective draws of the {}",
+            unknown.label
+        ));
+    }
+    let least = moving().filter_map(|q| Some((q.ess_bulk?, q))).min_by(|a, b| a.0.total_cmp(&b.0));
+    let (ess, quantity) = least.filter(|(ess, _)| *ess < LEAST_ESS)?;
+    Some(format!(
+        "the ensembles agree, but the {} has only {ess:.1} effective draws; {LEAST_ESS} are needed",
+        quantity.label
+    ))
+}
+
+/// Why a run is believed.
+fn agreements(
+    run: &Run,
+    quantities: &[Quantity],
+    pairs: Option<Pairs>,
+    distances: Option<&Distances>,
+) -> Vec<String> {
+    let rhats = traced(quantities).flat_map(|q| [q.rhat, q.rhat_rank]).flatten();
+    let worst = rhats.fold(1.0, f64::max);
+    let log_joint = if run.has_log_joint() { "log joint, " } else { "" };
     let mut reasons = vec![format!(
-        "the ensembles agree: R̂ of log joint, number of blocks, block sizes and co-assignments is at most {worst:.3}"
+        "the ensembles agree: R̂ of {log_joint}number of blocks and block sizes is at most {worst:.3}"
     )];
-    if !run.has_log_joint() {
-        reasons[0] = reasons[0].replace("log joint, ", "");
+    if let Some(Pairs { count, above }) = pairs {
+        let few = if above == 0 { "none".into() } else { above.to_string() };
+        reasons.push(format!(
+            "how often two items are together: {few} of {count} pairs {} an R̂ above {RHAT_LIMIT}",
+            if above > 1 { "have" } else { "has" }
+        ));
     }
     if let Some((within, between)) = distances.and_then(|d| Some((d.vi_within(), d.vi_between()?)))
     {
@@ -129,42 +161,49 @@ pub(super) fn judge(
             "partitions of different ensembles are as close as those of one ensemble ({between:.2} and {within:.2} bits)"
         ));
     }
-    (Judgement::new(Verdict::Converged, reasons, &[]), modes)
+    if distances.is_none() && pairs.is_none() {
+        reasons
+            .push("there are no partitions to compare, so that only numbers were looked at".into());
+    }
+    reasons
 }
 
 /// Whether there is enough to judge at all.
-fn too_little(run: &Run) -> Judgement {
+fn too_little(run: &Run, burn_in: usize) -> Judgement {
     let (mut reasons, mut next) = (Vec::new(), Vec::new());
+    let kept = run.iterations - burn_in;
     if run.iterations < TOO_SHORT {
         reasons.push(format!(
             "{} iterations were recorded; at least {TOO_SHORT} are needed to say anything",
             run.iterations
         ));
-        next.push("run longer: armix resume RUN --iterations +N");
+        next.push(longer(run));
+    } else if kept < TOO_SHORT / 2 {
+        reasons.push(format!(
+            "{kept} iterations are left after burn-in; at least {} are needed to say anything",
+            TOO_SHORT / 2
+        ));
+        next.push("leave out less (--burn-in), or run longer");
     }
-    if run.ensembles.len() < 2 {
+    if run.ensembles.len() < 2 && run.has_log_joint() {
         reasons.push("there is one ensemble, so that there is no R̂: chains of one ensemble depend on each other".into());
         next.push("use at least 2 ensembles (--ensembles), better 4");
+    } else if run.ensembles.len() < 2 {
+        reasons.push("there is one chain, so that there is nothing to compare it with".into());
+        next.push("give the draws of at least 2 independent chains, better 4");
     }
     Judgement::new(Verdict::TooShort, reasons, &next)
 }
 
-/// On what the ensembles disagree. Of single pairs of items one may well be unlucky, so that their
-/// mean counts.
-fn disagreements(quantities: &[Quantity]) -> Vec<String> {
+/// On what the ensembles disagree.
+fn disagreements(quantities: &[Quantity], pairs: Option<Pairs>) -> Vec<String> {
     let (mut above, mut stuck, mut reasons) = (Vec::new(), Vec::new(), Vec::new());
-    for q in quantities.iter().filter(|q| q.name != "co_assignment_max") {
+    for q in traced(quantities) {
         let worst = q.rhat.into_iter().chain(q.rhat_rank).fold(1.0, f64::max);
-        let infinite = q.motion == Motion::Stuck || worst.is_infinite();
-        match q.name.as_str() {
-            "co_assignment_mean" if infinite => reasons.push(
-                "some pairs of items are always together in some chains and never in others".into(),
-            ),
-            "co_assignment_mean" if worst > RHAT_LIMIT => {
-                above.push(format!("co-assignments {worst:.2}"));
-            }
-            _ if infinite => stuck.push(q.label.clone()),
-            _ if worst > RHAT_LIMIT => above.push(format!("{} {worst:.2}", q.label)),
+        match (q.motion, worst) {
+            (Motion::Stuck, _) => stuck.push(q.label.clone()),
+            (_, worst) if worst.is_infinite() => above.push(format!("{} ∞", q.label)),
+            (_, worst) if worst > RHAT_LIMIT => above.push(format!("{} {worst:.3}", q.label)),
             _ => {}
         }
     }
@@ -176,6 +215,13 @@ fn disagreements(quantities: &[Quantity]) -> Vec<String> {
     }
     if !above.is_empty() {
         reasons.push(format!("R̂ between ensembles is above {RHAT_LIMIT} ({})", above.join(", ")));
+    }
+    if let Some(Pairs { count, above }) =
+        pairs.filter(|p| p.above as f64 > UNLUCKY * p.count as f64)
+    {
+        reasons.push(format!(
+            "for {above} of {count} pairs of items ensembles disagree on how often they are together (R̂ above {RHAT_LIMIT})"
+        ));
     }
     reasons
 }

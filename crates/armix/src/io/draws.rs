@@ -76,12 +76,74 @@ fn from_array(bytes: &[u8]) -> Result<(Vec<String>, Draws)> {
     check((numbers(n), all))
 }
 
-/// The columns that say where a draw belongs.
-#[derive(Default)]
-struct Places {
+/// The columns that say where a draw belongs, and those that hold labels.
+struct Columns {
     ensemble: Option<usize>,
     chain: Option<usize>,
     iteration: Option<usize>,
+    items: Vec<usize>,
+}
+
+impl Columns {
+    /// Of a first line that has names.
+    fn named(header: &[String]) -> Self {
+        let find = |name: &str| {
+            header.iter().position(|h| h.trim_start_matches('.').eq_ignore_ascii_case(name))
+        };
+        let (ensemble, chain) = (find("ensemble"), find("chain"));
+        let iteration = find("iteration").or_else(|| find("draw"));
+        // R writes the numbers of rows into a first column without a name.
+        let unnamed = header.first().filter(|first| first.is_empty()).map(|_| 0);
+        let others = [ensemble, chain, iteration, unnamed];
+        let items = (0..header.len()).filter(|&at| !others.contains(&Some(at))).collect();
+        Columns { ensemble, chain, iteration, items }
+    }
+
+    /// Of a first line that is a draw.
+    fn plain(count: usize) -> Self {
+        Columns { ensemble: None, chain: None, iteration: None, items: (0..count).collect() }
+    }
+
+    /// The ensemble and chain of a draw, and its iteration, if these are told.
+    fn place(&self, fields: &[String]) -> Result<((u64, u64), Option<f64>)> {
+        let number = |column: Option<usize>, what: &str| match column {
+            None => Ok(1.0),
+            Some(column) => fields[column]
+                .parse::<f64>()
+                .map_err(|_| Error::new(format!("'{}' is no number of {what}", fields[column]))),
+        };
+        let chain = number(self.chain, "a chain")? as u64;
+        let place = match self.ensemble {
+            Some(_) => (number(self.ensemble, "an ensemble")? as u64, chain),
+            None => (chain, 1), // other programs' chains are independent
+        };
+        let iteration = number(self.iteration, "an iteration")?;
+        Ok((place, self.iteration.map(|_| iteration)))
+    }
+}
+
+/// Texts that stand for nothing.
+const NOTHING: [&str; 5] = ["", "NA", "NaN", "nan", "?"];
+
+/// The labels of one draw. Numbers are compared as numbers: 1, 1.0 and 1e0 are one label.
+fn labels(fields: &[String], items: &[usize]) -> Result<Vec<u32>> {
+    let mut known: HashMap<String, u32> = HashMap::new();
+    let mut label = |&item: &usize| {
+        let field = &fields[item];
+        if NOTHING.contains(&field.as_str()) {
+            return Err(Error::new("a label is missing: every draw has a label for each item"));
+        }
+        let key = match field.parse::<f64>() {
+            Ok(number) if number.fract() != 0.0 || !number.is_finite() => {
+                return Err(Error::new(format!("the label {field} is no whole number")));
+            }
+            Ok(number) => format!("{number:.0}"),
+            Err(_) => field.clone(),
+        };
+        let next = known.len() as u32;
+        Ok(*known.entry(key).or_insert(next))
+    };
+    items.iter().map(&mut label).collect()
 }
 
 fn from_text(text: &str) -> Result<(Vec<String>, Draws)> {
@@ -90,37 +152,23 @@ fn from_text(text: &str) -> Result<(Vec<String>, Draws)> {
         return Err(Error::new("this file has no draws: write a line of labels for each draw"));
     };
     let delimiter = ['\t', ',', ';'].into_iter().find(|d| first.contains(*d));
-    let split = |line: &str| -> Vec<String> {
-        let clean = |field: &str| field.trim().trim_matches('"').to_string();
-        match delimiter {
-            Some(delimiter) => line.split(delimiter).map(clean).collect(),
-            None => line.split_whitespace().map(clean).collect(),
+    let header = split(first, delimiter);
+    // Missing labels are no names: they are refused below.
+    let is_name =
+        |field: &String| field.parse::<f64>().is_err() && !NOTHING[1..].contains(&field.as_str());
+    let (columns, names) = match header.iter().any(is_name) {
+        true => {
+            lines.next();
+            let columns = Columns::named(&header);
+            let names = columns.items.iter().map(|&at| header[at].clone()).collect();
+            (columns, names)
         }
+        false => (Columns::plain(header.len()), numbers(header.len())),
     };
-    let header = split(first);
-    let named = header.iter().any(|field| field.parse::<i64>().is_err());
-    let mut places = Places::default();
-    if named {
-        lines.next();
-        let find = |name: &str| {
-            header.iter().position(|h| h.trim_start_matches('.').eq_ignore_ascii_case(name))
-        };
-        places = Places {
-            ensemble: find("ensemble"),
-            chain: find("chain"),
-            iteration: find("iteration").or_else(|| find("draw")),
-        };
-    }
-    let skipped = [places.ensemble, places.chain, places.iteration];
-    let is_item = |at: &usize| !skipped.contains(&Some(*at));
-    let items: Vec<usize> = (0..header.len()).filter(is_item).collect();
-    let names = match named {
-        true => items.iter().map(|&at| header[at].clone()).collect(),
-        false => numbers(items.len()),
-    };
-    let mut chains: BTreeMap<(u64, u64), Vec<Vec<u32>>> = BTreeMap::new();
+    type Chain = Vec<(Option<f64>, Vec<u32>)>;
+    let mut chains: BTreeMap<(u64, u64), Chain> = BTreeMap::new();
     for (at, line) in lines {
-        let fields = split(line);
+        let fields = split(line, delimiter);
         if fields.len() != header.len() {
             return Err(Error::new(format!(
                 "there are {} fields here and {} in the first line: every draw has a label for each item",
@@ -129,31 +177,34 @@ fn from_text(text: &str) -> Result<(Vec<String>, Draws)> {
             ))
             .at_line(at));
         }
-        let number = |column: Option<usize>| match column {
-            None => Ok(1),
-            Some(column) => fields[column].parse::<u64>().map_err(|_| {
-                let message = format!("'{}' is no number of an ensemble or chain", fields[column]);
-                Error::new(message).at_line(at)
-            }),
-        };
-        let mut known: HashMap<&str, u32> = HashMap::new();
-        let labels: Vec<u32> = (items.iter())
-            .map(|&item| {
-                let next = known.len() as u32;
-                *known.entry(&fields[item]).or_insert(next)
-            })
-            .collect();
-        let place = match places.ensemble {
-            Some(_) => (number(places.ensemble)?, number(places.chain)?),
-            None => (number(places.chain)?, 1),
-        };
-        chains.entry(place).or_default().push(canonical(&labels));
+        let (place, iteration) = columns.place(&fields).map_err(|error| error.at_line(at))?;
+        let labels = labels(&fields, &columns.items).map_err(|error| error.at_line(at))?;
+        chains.entry(place).or_default().push((iteration, canonical(&labels)));
     }
     let mut ensembles: BTreeMap<u64, Vec<Vec<Vec<u32>>>> = BTreeMap::new();
-    for ((ensemble, _), chain) in chains {
-        ensembles.entry(ensemble).or_default().push(chain);
+    for ((ensemble, _), mut chain) in chains {
+        // In the order of their iterations, if these are told; else as they stand.
+        if columns.iteration.is_some() {
+            chain.sort_by(|a, b| a.0.unwrap_or(0.0).total_cmp(&b.0.unwrap_or(0.0)));
+        }
+        let draws = chain.into_iter().map(|(_, labels)| labels).collect();
+        ensembles.entry(ensemble).or_default().push(draws);
     }
     check((names, ensembles.into_values().collect()))
+}
+
+/// The fields of a line, which may be quoted.
+fn split(line: &str, delimiter: Option<char>) -> Vec<String> {
+    let Some(delimiter) = delimiter else {
+        return line.split_whitespace().map(|field| field.trim_matches('"').to_string()).collect();
+    };
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .delimiter(delimiter as u8)
+        .trim(csv::Trim::All)
+        .from_reader(line.as_bytes());
+    let record = reader.records().next().and_then(std::result::Result::ok).unwrap_or_default();
+    record.iter().map(str::to_string).collect()
 }
 
 fn check(found: (Vec<String>, Draws)) -> Result<(Vec<String>, Draws)> {
@@ -194,6 +245,19 @@ mod tests {
         assert!(error("a,b\n").contains("no draws"));
         assert!(error("1,2\n1,2,3\n").contains("line 2: there are 3 fields here and 2"));
         assert!(error("chain,a,b\nx,1,1\n").contains("line 2: 'x' is no number"));
+        assert!(error("1,2\n1,NA\n").contains("line 2: a label is missing"));
+        assert!(error("NA,2\n").contains("line 1: a label is missing"));
+        assert!(error("1,1.5\n").contains("line 1: the label 1.5 is no whole number"));
+        // What numpy.savetxt and R write.
+        assert_eq!(from_text("1.0 2.000e+00\n1 1\n").unwrap().1, [[[[0, 1], [0, 0]]]]);
+        let (names, draws) = from_text("\"\",\"a,b\",\"c\"\n\"1\",5,5\n\"2\",5,6\n").unwrap();
+        assert_eq!(
+            (names, draws),
+            (vec!["a,b".into(), "c".into()], vec![vec![vec![vec![0, 0], vec![0, 1]]]])
+        );
+        // Iterations in any order.
+        let (_, draws) = from_text("iteration,a,b\n2,0,1\n1,0,0\n").unwrap();
+        assert_eq!(draws, [[[[0, 0], [0, 1]]]]);
     }
 
     #[test]

@@ -18,6 +18,13 @@ pub fn parse_labels(text: &str, names: &[String]) -> Result<Vec<u32>> {
         .map(|(at, line)| (at + 1, line.trim_end_matches(['\r', ' '])))
         .filter(|(_, line)| !is_comment(line))
         .collect();
+    // What `armix export labels` and `armix summary --labels` write.
+    if let Some(&(_, head)) = lines.first()
+        && ["item,label", "item,label,certainty"].contains(&head)
+        && !names.iter().any(|name| name == "item")
+    {
+        return from_csv(text, names);
+    }
     let mut known: HashMap<&str, u32> = HashMap::new();
     let mut number = |label| {
         let next = known.len() as u32;
@@ -64,6 +71,30 @@ pub fn parse_labels(text: &str, names: &[String]) -> Result<Vec<u32>> {
             );
         }
     }
+    complete(labels, names)
+}
+
+/// Items and labels below a line of names.
+fn from_csv(text: &str, names: &[String]) -> Result<Vec<u32>> {
+    let index: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
+    let mut known: HashMap<String, u32> = HashMap::new();
+    let mut labels = vec![None; names.len()];
+    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
+    for (row, record) in reader.records().enumerate() {
+        let record = record.map_err(|error| Error::new(format!("this is no CSV: {error}")))?;
+        let at = record.position().map_or(row + 2, |place| place.line() as usize);
+        let (item, label) = (record.get(0).unwrap_or(""), record.get(1).unwrap_or(""));
+        let Some(&item) = index.get(item) else {
+            return Err(Error::new(format!("there is no item '{item}' in the data")).at_line(at));
+        };
+        let next = known.len() as u32;
+        labels[item] = Some(*known.entry(label.to_string()).or_insert(next));
+    }
+    complete(labels, names)
+}
+
+/// One label for each item.
+fn complete(labels: Vec<Option<u32>>, names: &[String]) -> Result<Vec<u32>> {
     let missing = labels.iter().position(Option::is_none);
     match missing {
         Some(item) => {

@@ -51,13 +51,28 @@ pub fn write_npy<T: NpyNumber>(path: &Path, shape: &[usize], values: &[T]) -> Re
     })
 }
 
-/// Writes a file that is whole or not there.
+/// Writes a file that is whole or not there. What a link points to is written, and what is no file
+/// (a pipe, a terminal) is written to as it is.
 pub fn write_file(
     path: &Path,
     content: &mut dyn FnMut(&mut dyn Write) -> Result<()>,
 ) -> Result<()> {
-    let temporary = path.with_extension("tmp");
     let failed = |error: std::io::Error| Error::new(format!("cannot be written: {error}"));
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let special = fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir());
+    if special {
+        let file = fs::OpenOptions::new().write(true).open(path).map_err(failed);
+        let written = file.and_then(|file| {
+            let mut out = BufWriter::new(file);
+            content(&mut out)?;
+            out.flush().map_err(failed)
+        });
+        return written.map_err(|error| error.in_file(path));
+    }
+    // A name that nobody else uses, in the same folder, so that renaming is one step.
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let temporary =
+        path.with_file_name(format!(".{}.{}.tmp", name.unwrap_or_default(), std::process::id()));
     let written = File::create(&temporary).map_err(failed).and_then(|file| {
         let mut out = BufWriter::new(file);
         content(&mut out)?;

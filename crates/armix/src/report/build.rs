@@ -217,7 +217,7 @@ impl Layout {
                 more: members.len().saturating_sub(MEMBERS),
                 certainty: certainty / members.len() as f64,
                 density: match blocks {
-                    Some(Blocks::Densities(table)) => table[k][k],
+                    Some(Blocks::Densities(table)) => table.get(k).and_then(|row| row[k]),
                     _ => None,
                 },
                 features: match blocks {
@@ -225,7 +225,7 @@ impl Layout {
                         .map(|f| Feature {
                             column: column(f.column),
                             probability: f.probability.mean,
-                            overall: f.overall,
+                            overall: f.overall.unwrap_or(f64::NAN),
                         })
                         .collect(),
                     _ => Vec::new(),
@@ -241,7 +241,8 @@ impl Layout {
         };
         let mean = |k: usize, l: usize| table[k][l].map_or(f64::NAN, |interval| interval.mean);
         let row = |&k: &usize| self.blocks.iter().map(|&l| mean(k, l)).collect();
-        (self.blocks.len() <= BETWEEN).then(|| self.blocks.iter().map(row).collect())
+        (self.blocks.len() <= BETWEEN && !table.is_empty())
+            .then(|| self.blocks.iter().map(row).collect())
     }
 }
 
@@ -360,23 +361,22 @@ fn correlations(traced: &Traced, run: &Run, burn_in: usize) -> Autocorrelation {
 }
 
 /// Means of co-assignment probabilities over the cells of the image, row by row and never n² at once.
+/// Of items that share a row of the image the first stands for all.
 fn similarity(sample: &Sample, layout: &Layout) -> Matrix {
     let n = sample.n();
     let side = Matrix::side(n);
-    let mut items = vec![0.0f32; side];
-    (0..n).for_each(|position| items[Matrix::cell(position, n)] += 1.0);
     let cell: Vec<usize> = (0..n).map(|position| Matrix::cell(position, n)).collect();
+    let mut items = vec![0.0f32; side];
+    cell.iter().for_each(|&cell| items[cell] += 1.0);
     let mut means = vec![0.0f32; side * side];
     let mut row = vec![0.0f32; n];
-    for (position, &item) in layout.order.iter().enumerate() {
-        similarity_row(sample, item as usize, &mut row);
+    let firsts = (0..n).filter(|&at| at == 0 || cell[at] != cell[at - 1]);
+    for position in firsts {
+        similarity_row(sample, layout.order[position] as usize, &mut row);
         let to = &mut means[cell[position] * side..][..side];
         for (&other, &column) in layout.order.iter().zip(&cell) {
-            to[column] += row[other as usize];
+            to[column] += row[other as usize] / items[column];
         }
-    }
-    for (row, counts) in means.chunks_mut(side).zip(&items) {
-        row.iter_mut().zip(&items).for_each(|(mean, columns)| *mean /= counts * columns);
     }
     Matrix::of_shares(n, &means)
 }

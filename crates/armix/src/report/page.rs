@@ -2,7 +2,7 @@
 
 use super::{Matrix, Packed};
 pub use crate::blocks::Interval;
-use crate::diagnose::Verdict;
+use crate::diagnose::{Verdict, any_number};
 use serde::{Serialize, Serializer};
 
 /// The contents of a report.
@@ -287,17 +287,6 @@ pub struct Truth {
     pub nmi: f64,
     /// Variation of information.
     pub vi: f64,
-}
-
-/// JSON has no infinite numbers: they are told as text, which the page knows.
-fn any_number<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
-    match value {
-        None => serializer.serialize_none(),
-        Some(value) if value.is_finite() => serializer.serialize_f64(*value),
-        Some(value) if value.is_nan() => serializer.serialize_str("NaN"),
-        Some(value) if *value > 0.0 => serializer.serialize_str("Infinity"),
-        Some(_) => serializer.serialize_str("-Infinity"),
-    }
 }
 
 fn as_text<S: Serializer>(value: &u64, serializer: S) -> Result<S::Ok, S::Error> {
