@@ -303,3 +303,115 @@ z	x
     assert!(quiet.path().join("BARE/report.html").exists());
     assert!(refuse(quiet.armix("summary BARE")).contains("no saved partitions"));
 }
+
+/// Thinning that leaves no partition after burn-in: the run is fine, and so is what needs none.
+#[test]
+fn a_run_without_partitions_after_burn_in() {
+    let folder = Folder::new();
+    let said = succeed(
+        folder.armix("fit karate --hold-out 0.1 --iterations 150 --thin 1000 --quiet --out RUN"),
+    );
+    assert!(said.stdout.contains("best partition"), "{}", said.stdout);
+    assert!(folder.path().join("RUN/report.html").exists());
+    for line in
+        ["summary RUN", "predict RUN", "plot RUN similarity -o s.svg", "export RUN similarity"]
+    {
+        let message = refuse(folder.armix(line));
+        assert!(
+            message.contains("after burn-in") && message.contains("--thin"),
+            "{line}: {message}"
+        );
+    }
+    succeed(folder.armix("plot RUN trace -o t.svg"));
+    let d = json(folder.armix("diagnose RUN --json"));
+    assert!(d["pairs"].is_null() && d["quantities"].get("co_assignment_max").is_none());
+}
+
+#[test]
+fn files_of_draws_are_matched_by_name() {
+    let lines = |head: &str, row: &str| format!("{head}\n{}", format!("{row}\n").repeat(120));
+    let folder = Folder::new()
+        .and("a.csv", lines("x,y,z", "1,1,2"))
+        .and("b.csv", lines("z,y,x", "2,1,1"))
+        .and("c.csv", lines("x,y,w", "1,1,2"));
+    let s = json(folder.armix("summary a.csv b.csv --json"));
+    assert_eq!((&s["labels"], number(&s["expected_loss"])), (&serde_json::json!([0, 0, 1]), 0.0));
+    let message = refuse(folder.armix("diagnose a.csv c.csv"));
+    assert!(message.contains("c.csv") && message.contains("same items"), "{message}");
+}
+
+#[test]
+fn labels_that_armix_writes_are_labels_that_it_reads() {
+    let folder = karate("--iterations 120");
+    let s = json(folder.armix("summary RUN --labels groups.csv --json"));
+    let again = json(folder.armix("summary RUN --truth groups.csv --json"));
+    assert_eq!(number(&again["truth"]["ari"]), 1.0);
+    succeed(folder.armix("export RUN labels -o best.csv"));
+    let best = json(folder.armix("summary RUN --loss map --truth best.csv --json"));
+    assert_eq!(number(&best["truth"]["vi"]), 0.0);
+    assert_eq!(s["labels"], again["labels"]);
+}
+
+/// What is written takes nobody's place.
+#[cfg(unix)]
+#[test]
+fn other_files_and_links_are_left_alone() {
+    let folder = karate("--iterations 20").and("out.tmp", "precious").and("target.csv", "old");
+    let path = |name: &str| folder.path().join(name);
+    std::os::unix::fs::symlink("target.csv", path("link.csv")).unwrap();
+    succeed(folder.armix("export RUN labels -o out.csv"));
+    succeed(folder.armix("export RUN labels -o link.csv"));
+    assert_eq!(fs::read_to_string(path("out.tmp")).unwrap(), "precious");
+    assert!(fs::symlink_metadata(path("link.csv")).unwrap().is_symlink());
+    assert!(fs::read_to_string(path("target.csv")).unwrap().starts_with("item,label\n"));
+    let said = succeed(folder.armix("export RUN labels -o /dev/stdout"));
+    assert!(said.stdout.starts_with("item,label\n"), "{}", said.stdout);
+    fs::create_dir(path("folder.csv")).unwrap();
+    assert!(refuse(folder.armix("export RUN labels -o folder.csv")).contains("folder.csv"));
+    let left = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name());
+    assert!(!left.into_iter().any(|name| name.to_string_lossy().starts_with('.')), "leftovers");
+}
+
+#[test]
+fn new_rows_may_lack_names_and_columns() {
+    let row = |r: usize| if r < 15 { "yes,yes,no,no" } else { "no,no,yes,yes" };
+    let rows: String = (0..30).map(|r| format!("r{r},{}\n", row(r))).collect();
+    let folder = Folder::new()
+        .and("t.csv", format!("name,a,b,c,d\n{rows}"))
+        .and("one.csv", "a,b,c,d\nyes,yes,no,no\n")
+        .and("some.csv", "name,d,a\nx,yes,no\n,no,yes\n")
+        .and("none.csv", "e,f\nyes,no\nno,no\n");
+    succeed(folder.armix("fit t.csv --iterations 200 --chains 2 --ensembles 2 --quiet --out RUN"));
+    let fits = |file: &str, item: usize, like: usize| {
+        let a = json(folder.armix(&format!("predict RUN --new {file} --json")));
+        let block = a["estimate"][like].as_u64().unwrap() as usize;
+        assert!(number(&a["assignments"][item]["blocks"][block]) > 0.7, "{file}: {a}");
+        a["items"][item].as_str().unwrap().to_string()
+    };
+    assert_eq!(fits("one.csv", 0, 0), "new 1");
+    assert_eq!(fits("some.csv", 0, 29), "x");
+    assert_eq!(fits("some.csv", 1, 0), "new 2");
+    assert!(refuse(folder.armix("predict RUN --new none.csv")).contains("no column of this file"));
+}
+
+/// Weights of new links are added up over both directions before the threshold, as in `fit`.
+#[test]
+fn weights_of_new_links_are_added_up() {
+    let folder = Folder::new();
+    succeed(folder.armix("generate planted:2,15,0.9,0.05 g.edges"));
+    let text = fs::read_to_string(folder.path().join("g.edges")).unwrap();
+    let heavy: String = (text.lines().filter(|l| !l.starts_with('#')))
+        .map(|line| format!("{}\t2\n", line.split_whitespace().collect::<Vec<_>>().join("\t")))
+        .collect();
+    let links = |line: &dyn Fn(usize) -> String| (0..10).map(line).collect::<String>();
+    let folder = folder
+        .and("w.wedges", heavy)
+        .and("both.edges", links(&|v| format!("N\t{v}\t1\n{v}\tN\t1\n")))
+        .and("once.edges", links(&|v| format!("N\t{v}\t2\n")));
+    succeed(folder.armix(
+        "fit w.wedges --threshold 1 --iterations 150 --chains 2 --ensembles 2 --quiet --out RUN",
+    ));
+    let both = json(folder.armix("predict RUN --new both.edges --json"));
+    let once = json(folder.armix("predict RUN --new once.edges --json"));
+    assert_eq!(both["assignments"], once["assignments"]);
+}
