@@ -25,6 +25,7 @@
 //! every move leaves the posterior of every model invariant.
 
 pub mod answer;
+mod base64;
 pub mod blocks;
 pub mod builtin;
 pub mod checkpoint;

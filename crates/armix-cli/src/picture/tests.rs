@@ -4,7 +4,7 @@ use super::*;
 use armix::builtin;
 use armix::plot::{
     Acf, Adjacency, FractionPanel, Fractions, Iterations, Quantity, Series, Similarity, Style, acf,
-    adjacency, autocorrelations, fractions, similarity, trace,
+    adjacency, fractions, similarity, trace,
 };
 use std::collections::HashSet;
 
@@ -118,7 +118,10 @@ fn acf_picture() -> Drawing {
         name: name.into(),
         chains: chains(4000, 5.0, 5.0, noise)
             .into_iter()
-            .map(|s| Series { values: autocorrelations(&s.values[2000..], 300), ..s })
+            .map(|s| Series {
+                values: armix::diagnose::autocorrelation(&s.values[2000..])[..=300].to_vec(),
+                ..s
+            })
             .collect(),
         n: 2000,
     };

@@ -34,28 +34,6 @@ pub struct Acf {
     pub every: u64,
 }
 
-/// The autocorrelations r(0), r(1), … of a sequence, up to a lag or to the end. A constant sequence
-/// has r(0) = 1 and no others: they are not defined.
-///
-/// ```
-/// let r = armix::plot::autocorrelations(&[1.0, -1.0, 1.0, -1.0], 2);
-/// assert_eq!(r, [1.0, -0.75, 0.5]);
-/// assert_eq!(armix::plot::autocorrelations(&[2.0, 2.0, 2.0], 2), [1.0]);
-/// ```
-pub fn autocorrelations(values: &[f64], max_lag: usize) -> Vec<f64> {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let covariance = |lag: usize| -> f64 {
-        values.iter().zip(&values[lag..]).map(|(a, b)| (a - mean) * (b - mean)).sum()
-    };
-    // Constants are recognised before rounding can give them a variance.
-    if values.iter().all(|v| v == &values[0]) {
-        return if values.is_empty() { Vec::new() } else { vec![1.0] };
-    }
-    let variance = covariance(0);
-    (0..=max_lag.min(values.len() - 1)).map(|lag| covariance(lag) / variance).collect()
-}
-
 /// A panel for each quantity: autocorrelation over the lag, one line for each chain, and the band
 /// in which the autocorrelations of independent draws lie 19 times out of 20.
 pub fn acf(input: &Acf, style: &Style) -> Result<Drawing> {

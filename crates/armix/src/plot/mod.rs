@@ -36,7 +36,7 @@ mod text;
 mod thin;
 mod trace;
 
-pub use acf::{Acf, Quantity, acf, autocorrelations};
+pub use acf::{Acf, Quantity, acf};
 pub use adjacency::{Adjacency, adjacency};
 pub use colour::Colour;
 pub use drawing::{Anchor, Area, Direction, Drawing, Image, Shape, Stroke, Text};

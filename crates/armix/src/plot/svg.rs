@@ -2,6 +2,7 @@
 
 use super::drawing::{Anchor, Direction, Text};
 use super::{Area, Colour, Drawing, Image, Shape, Stroke, png};
+use crate::base64::base64;
 use std::fmt::Write;
 
 /// Fonts of about the same widths, one of which is everywhere.
@@ -120,39 +121,9 @@ fn escaped(text: &str) -> String {
     out
 }
 
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for three in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for digit in 0..4 {
-            let there = digit <= three.len();
-            let value = (bits >> (18 - 6 * digit)) & 63;
-            out.push(if there { DIGITS[value as usize] as char } else { '=' });
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base64_as_in_its_specification() {
-        for (plain, coded) in [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foo", "Zm9v"),
-            ("foob", "Zm9vYg=="),
-            ("fooba", "Zm9vYmE="),
-            ("foobar", "Zm9vYmFy"),
-        ] {
-            assert_eq!(base64(plain.as_bytes()), coded);
-        }
-    }
 
     #[test]
     fn numbers_are_short() {

@@ -355,7 +355,8 @@ fn networks_of_many_vertices() {
 #[test]
 fn autocorrelations_of_all_kinds() {
     let chain = |group: usize, lags: usize| {
-        series(group, autocorrelations(&noise(group as u32, 1000), lags))
+        let falling = |lag: usize| (0.9 - 0.1 * group as f64).powi(lag as i32);
+        series(group, (0..=lags).map(falling).collect())
     };
     for (lags, n) in [(0, 0), (1, 1), (10, 1000), (900, 1000)] {
         for count in [0, 1, 2, 4] {
@@ -370,8 +371,6 @@ fn autocorrelations_of_all_kinds() {
             check(&acf(&input, &Style::default()).unwrap());
         }
     }
-    assert!(autocorrelations(&[], 5).is_empty());
-    assert_eq!(autocorrelations(&[1.0], 5), [1.0]);
 }
 
 /// The picture that fails first when there is no room.
