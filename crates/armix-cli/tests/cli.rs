@@ -100,7 +100,7 @@ fn without_data_the_karate_club_is_fitted() {
     for text in [
         "karate, model irm: 2 ensembles × 2 chains × 100 iterations of arm,gibbs",
         "(seed 1)",
-        "onverged: - ",
+        "onverged: ",
         "log joint mean -",
         " ± ",
         "blocks mean ",
