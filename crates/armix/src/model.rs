@@ -42,10 +42,14 @@ pub trait Model: Sized + Send + Sync + 'static {
 
     /// For each of these slots, what ln p(Y | z) grows by if C joins it; empty slots count as
     /// new blocks. z does not contain C. Most of all computing time is spent here.
+    ///
+    /// With a `home`, the statistics still count C as a part of that block, though z does not: most
+    /// items stay where they are, and then nothing had to be written.
     fn gains(
         &self,
         stats: &Self::Stats,
         load: &Self::Load,
+        home: Option<Slot>,
         z: &Partition,
         slots: &[Slot],
         gains: &mut [f64],

@@ -43,6 +43,9 @@ pub struct State<'t, M: Model> {
     z: Partition,
     stats: M::Stats,
     load: M::Load,
+    /// Where the statistics still count the held items, if anywhere: they are taken out of them only
+    /// once it is clear that the items go elsewhere.
+    home: Option<Slot>,
     m: u32,
     work: u64,
 }
@@ -55,6 +58,7 @@ impl<'t, M: Model> State<'t, M> {
             z: Partition::unplaced(target.model.n()),
             stats: target.model.empty_stats(),
             load: target.model.empty_load(),
+            home: None,
             m: 0,
             work: 0,
         }
@@ -69,15 +73,17 @@ impl<'t, M: Model> State<'t, M> {
     /// The state that these labels of the first items describe; the others are placed nowhere.
     pub fn from_first_labels(target: &'t Target<M>, labels: &[u32]) -> Self {
         let mut state = State::unplaced(target);
-        let mut slots = vec![Slot::NOWHERE; labels.len()];
+        let mut blocks: Vec<Vec<Item>> = Vec::new();
         for (index, label) in crate::partition::canonical(labels).into_iter().enumerate() {
-            let slot = &mut slots[label as usize];
-            if *slot == Slot::NOWHERE {
-                *slot = state.fresh();
+            if label as usize == blocks.len() {
+                blocks.push(Vec::new());
             }
-            let item = [Item::new(index)];
-            let held = state.take(&item);
-            state.put(held, *slot);
+            blocks[label as usize].push(Item::new(index));
+        }
+        for block in blocks {
+            let slot = state.fresh();
+            let held = state.take(&block);
+            state.put(held, slot);
         }
         state
     }
@@ -85,13 +91,16 @@ impl<'t, M: Model> State<'t, M> {
     /// The state of a partition in which every item is placed, slot numbers kept.
     pub fn from_partition(target: &'t Target<M>, z: &Partition) -> Self {
         let mut state = State::unplaced(target);
-        // Place the items in copies of their slots, then take over the order of the slots.
+        // Fill copies of the slots, then take over the order of the slots.
         target.model.grow(&mut state.stats, z.slots());
         state.z = z.empty_like();
-        for index in 0..z.n() {
-            let item = [Item::new(index)];
-            let held = state.take(&item);
-            state.put(held, z.slot_of(item[0]));
+        let mut blocks: Vec<Vec<Item>> = vec![Vec::new(); z.slots()];
+        for (index, slot) in z.slots_of_items().iter().enumerate() {
+            blocks[slot.index()].push(Item::new(index));
+        }
+        for (slot, block) in blocks.iter().enumerate().filter(|(_, block)| !block.is_empty()) {
+            let held = state.take(block);
+            state.put(held, Slot::new(slot));
         }
         state.z.copy_from(z);
         state
@@ -117,17 +126,14 @@ impl<'t, M: Model> State<'t, M> {
     /// Takes the items C out of their block; they all share one, or are placed nowhere yet.
     pub fn take<'c>(&mut self, items: &'c [Item]) -> Held<'c> {
         let home = self.z.slot_of(items[0]);
-        let model = &self.target.model;
-        if home == Slot::NOWHERE {
-            model.weigh(items, &self.z, &mut self.load);
-        } else {
+        if home != Slot::NOWHERE {
             for &item in items {
                 debug_assert_eq!(self.z.slot_of(item), home, "C lies within one block");
                 self.z.take(item);
             }
-            model.weigh(items, &self.z, &mut self.load);
-            model.sub(&mut self.stats, &self.load, home);
         }
+        self.target.model.weigh(items, &self.z, &mut self.load);
+        self.home = (home != Slot::NOWHERE).then_some(home);
         self.m = items.len() as u32;
         Held { items }
     }
@@ -138,7 +144,7 @@ impl<'t, M: Model> State<'t, M> {
         gains.clear();
         gains.resize(slots.len(), 0.0);
         let Target { model, prior } = self.target;
-        model.gains(&self.stats, &self.load, &self.z, slots, gains);
+        model.gains(&self.stats, &self.load, self.home, &self.z, slots, gains);
         for (gain, &slot) in gains.iter_mut().zip(slots) {
             *gain += prior.gain(self.z.size(slot), self.m);
         }
@@ -147,7 +153,10 @@ impl<'t, M: Model> State<'t, M> {
     /// Puts the held items into a slot.
     #[inline]
     pub fn put(&mut self, held: Held<'_>, slot: Slot) {
-        self.target.model.add(&mut self.stats, &self.load, slot);
+        if self.home != Some(slot) {
+            self.leave_home();
+            self.target.model.add(&mut self.stats, &self.load, slot);
+        }
         for &item in held.items {
             self.z.put(item, slot);
         }
@@ -156,6 +165,13 @@ impl<'t, M: Model> State<'t, M> {
     /// Leaves the held items placed nowhere.
     pub fn set_aside(&mut self, held: Held<'_>) {
         let Held { items: _ } = held;
+        self.leave_home();
+    }
+
+    fn leave_home(&mut self) {
+        if let Some(home) = self.home.take() {
+            self.target.model.sub(&mut self.stats, &self.load, home);
+        }
     }
 
     /// An empty slot for a new block: the one that was emptied last, or a new one.

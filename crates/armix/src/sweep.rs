@@ -7,6 +7,7 @@
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot};
 use crate::rng::Rng;
+use crate::special::exponentials;
 use crate::state::State;
 
 /// The slots that the items may go to.
@@ -87,7 +88,7 @@ pub fn sweep<M: Model>(
     } else {
         state.gains(&held, slots, gains);
         ln_largest = gains.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        weights.extend(gains.iter().map(|&g| libm::exp(g - ln_largest)));
+        exponentials(gains, ln_largest, weights);
     }
     let total = weights.iter().sum();
     let candidates = Candidates { slots, weights, total, fresh };

@@ -17,7 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("model", &["partition"]),
     ("models", &["data", "error", "model", "partition", "prior", "special"]),
     ("state", &["error", "model", "partition", "prior"]),
-    ("sweep", &["model", "partition", "rng", "state"]),
+    ("sweep", &["model", "partition", "rng", "special", "state"]),
     ("history", &["partition", "rng"]),
     ("compare", &["partition"]),
     ("estimate", &["compare", "error", "history", "partition", "rng"]),

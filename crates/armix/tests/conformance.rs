@@ -32,7 +32,7 @@ impl<'m, M: Model> Follower<'m, M> {
         self.model.weigh(items, &self.z, &mut self.load);
         let slot = Slot::new(slot);
         let mut gain = [0.0];
-        self.model.gains(&self.stats, &self.load, &self.z, &[slot], &mut gain);
+        self.model.gains(&self.stats, &self.load, None, &self.z, &[slot], &mut gain);
         self.model.add(&mut self.stats, &self.load, slot);
         items.iter().for_each(|&i| self.z.put(i, slot));
         gain[0]
