@@ -238,7 +238,7 @@ impl Irm {
     }
 
     /// The linked and the observed pairs between two blocks, or within one.
-    #[inline]
+    #[inline(always)]
     fn counts<const HIDDEN: bool>(&self, stats: &Links, k: usize, l: usize) -> (u64, u64) {
         let size = u64::from(stats.size[k]);
         let all = if k == l { pairs(size) } else { size * u64::from(stats.size[l]) };
@@ -253,7 +253,7 @@ impl Irm {
     }
 
     /// g_kl, as a multiple of the unit.
-    #[inline]
+    #[inline(always)]
     fn quiet<const HIDDEN: bool>(&self, stats: &Links, k: usize, l: usize) -> i64 {
         let (linked, all) = self.counts::<HIDDEN>(stats, k, l);
         let gain = self.coin.gain(linked, all, 0, u64::from(stats.size[l]));

@@ -74,12 +74,18 @@ impl LnRising {
         }
     }
 
+    /// ln [Γ(k + more + β) / Γ(k + β)], which must be in the table.
+    #[inline(always)]
+    fn rise_in_table(&self, k: u64, more: u64) -> f64 {
+        self.table[(k + more) as usize] - self.table[k as usize]
+    }
+
     /// ln [Γ(k + more + β) / Γ(k + β)].
-    #[inline]
     fn rise(&self, k: u64, more: u64) -> f64 {
-        match self.table.get((k + more) as usize) {
-            Some(&value) => value - self.table[k as usize],
-            None => ln_rise(k as f64 + self.beta, more as f64),
+        if ((k + more) as usize) < self.table.len() {
+            self.rise_in_table(k, more)
+        } else {
+            ln_rise(k as f64 + self.beta, more as f64)
         }
     }
 }
@@ -145,13 +151,13 @@ impl BetaBernoulli {
     }
 
     /// What the evidence of (ones, total) grows by with `more` tosses, `new` of them ones.
-    #[inline]
+    #[inline(always)]
     pub fn gain(&self, ones: u64, total: u64, new: u64, more: u64) -> f64 {
         debug_assert!(ones <= total && new <= more);
         let zeros = total - ones;
         if self.in_tables(total + more) {
-            (self.plus.rise(ones, new) + self.minus.rise(zeros, more - new))
-                - self.both.rise(total, more)
+            (self.plus.rise_in_table(ones, new) + self.minus.rise_in_table(zeros, more - new))
+                - self.both.rise_in_table(total, more)
         } else {
             self.gain_large(ones, zeros, new, more - new)
         }
@@ -164,12 +170,12 @@ impl BetaBernoulli {
     }
 
     /// What the evidence of (ones, total) grows by if `new` of the zeros become ones.
-    #[inline]
+    #[inline(always)]
     pub fn turn(&self, ones: u64, total: u64, new: u64) -> f64 {
         debug_assert!(ones + new <= total);
         let zeros = total - ones - new;
         if self.in_tables(total) {
-            self.plus.rise(ones, new) - self.minus.rise(zeros, new)
+            self.plus.rise_in_table(ones, new) - self.minus.rise_in_table(zeros, new)
         } else {
             self.turn_large(ones, zeros, new)
         }
