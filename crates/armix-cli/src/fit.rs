@@ -170,7 +170,7 @@ fn parse_bytes(text: &str) -> std::result::Result<u64, String> {
 }
 
 /// The start: a name, or else a file of labels.
-fn start(text: &str, names: &[String]) -> Result<Start> {
+pub(crate) fn start(text: &str, names: &[String]) -> Result<Start> {
     let named = text.parse();
     if named.is_err() && !text.starts_with("uniform:") && Path::new(text).exists() {
         return Ok(Start::Labels(io::read_labels(Path::new(text), names)?));

@@ -1,5 +1,6 @@
 //! The command line of armix: arguments in, results out, no statistics.
 
+mod bench;
 mod command;
 mod convert;
 mod data;
@@ -75,6 +76,8 @@ enum Command {
     Exact(exact::Args),
     /// Prove that every move leaves the posterior of every model invariant
     Verify(verify::Args),
+    /// Measure what each move costs on this machine, and how cost grows with the data
+    Bench(bench::Args),
 }
 
 fn main() -> ExitCode {
@@ -93,6 +96,7 @@ fn main() -> ExitCode {
         Command::Generate(args) => convert::generate(&args),
         Command::Exact(args) => exact::run(&args),
         Command::Verify(args) => verify::run(&args),
+        Command::Bench(args) => bench::run(&args),
     };
     result.unwrap_or_else(|error| {
         output::say(&format!("armix: {error}"));

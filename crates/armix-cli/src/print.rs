@@ -368,7 +368,7 @@ fn short(count: u64) -> String {
 }
 
 /// Writes words after a label, with the following lines indented to the same column.
-fn wrap(out: &mut String, label: &str, text: &str, width: usize) -> std::fmt::Result {
+pub(crate) fn wrap(out: &mut String, label: &str, text: &str, width: usize) -> std::fmt::Result {
     let indent = console::measure_text_width(label);
     let mut column = indent;
     write!(out, "{label}")?;

@@ -2,6 +2,7 @@
 //! One kind of them: `cargo test -p armix-cli --test all runs`.
 
 mod answers;
+mod bench;
 mod cli;
 mod common;
 mod input;

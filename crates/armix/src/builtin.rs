@@ -138,6 +138,16 @@ fn planted(parameters: &str, data_seed: u64) -> Result<Graph> {
         return Err(wrong("that is more than 2e8 edges"));
     }
     let mut rng = Rng::from_seed(Purpose::Data, data_seed);
+    Graph::from_edges(n as usize, planted_edges((blocks, size), (p_in, p_out), &mut rng))
+}
+
+/// The edges of K blocks of equal size, block after block, in as much time as there are edges.
+fn planted_edges(
+    (blocks, size): (u32, u32),
+    (p_in, p_out): (f64, f64),
+    rng: &mut Rng,
+) -> Vec<(u32, u32)> {
+    let n = blocks * size;
     let mut edges = Vec::new();
     for u in 0..n {
         // The later vertices of the same block come first, then all others.
@@ -160,7 +170,39 @@ fn planted(parameters: &str, data_seed: u64) -> Result<Graph> {
             }
         }
     }
-    Graph::new(n as usize, &edges)
+    edges
+}
+
+/// A network of K equal blocks with about so many edges and so many links of a vertex, and the blocks
+/// of its vertices, which come in random order. Links are eight times as likely within a block as
+/// between two. `None` if so small a network cannot have so many links.
+///
+/// ```
+/// let (graph, labels) = armix::builtin::planted_by_degree(10, 20.0, 10_000, 1).unwrap();
+/// assert_eq!((graph.n(), labels.len()), (1000, 1000));
+/// ```
+pub fn planted_by_degree(
+    blocks: u32,
+    degree: f64,
+    edges: u64,
+    data_seed: u64,
+) -> Option<(Graph, Vec<u32>)> {
+    const WITHIN: f64 = 8.0;
+    let size = (2.0 * edges as f64 / degree / f64::from(blocks)).round();
+    let p_out = degree / (size * f64::from(blocks - 1) + WITHIN * (size - 1.0));
+    let possible = size >= 2.0 && size * f64::from(blocks) < f64::from(1 << 28);
+    if !possible || WITHIN * p_out > 1.0 {
+        return None;
+    }
+    let size = size as u32;
+    let mut rng = Rng::from_seed(Purpose::Data, data_seed);
+    let mut links = planted_edges((blocks, size), (WITHIN * p_out, p_out), &mut rng);
+    let mut number: Vec<u32> = (0..blocks * size).collect();
+    rng.shuffle(&mut number);
+    links.iter_mut().for_each(|(u, v)| (*u, *v) = (number[*u as usize], number[*v as usize]));
+    let mut labels = vec![0; number.len()];
+    (number.iter().zip(0..)).for_each(|(&vertex, at)| labels[vertex as usize] = at / size);
+    Graph::from_edges(number.len(), links).ok().map(|graph| (graph, labels))
 }
 
 fn mixture(parameters: &str, data_seed: u64) -> Result<BinaryTable> {
@@ -209,4 +251,50 @@ fn grid(parameters: &str) -> Result<Graph> {
         }
     }
     Graph::new((width * height) as usize, &edges)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers of links are within 5 standard deviations: false alarm below 1e-5.
+    #[test]
+    fn planted_networks_have_the_degree_and_blocks_that_were_asked_for() {
+        for (blocks, degree, edges) in [(10, 20.0, 1000), (10, 20.0, 30_000), (3, 5.0, 10_000)] {
+            let (graph, labels) = planted_by_degree(blocks, degree, edges, 7).unwrap();
+            let n = (2.0 * edges as f64 / degree) as usize;
+            assert!(graph.n().abs_diff(n) <= blocks as usize);
+            let expected = graph.n() as f64 * degree / 2.0;
+            assert!((graph.edges() as f64 - expected).abs() < 5.0 * expected.sqrt());
+            // Within blocks links are eight times as likely.
+            let within = |&(u, v): &(u32, u32)| labels[u as usize] == labels[v as usize];
+            let size = (graph.n() / blocks as usize) as f64;
+            let weight = 8.0 * (size - 1.0) / (8.0 * (size - 1.0) + size * f64::from(blocks - 1));
+            let expected = weight * expected;
+            let found = graph.links().filter(within).count() as f64;
+            assert!((found - expected).abs() < 5.0 * expected.sqrt(), "{found} {expected}");
+            for block in 0..blocks {
+                let members = labels.iter().filter(|&&l| l == block).count();
+                assert_eq!(members, graph.n() / blocks as usize);
+            }
+            // Vertices come in random order: neighbours of a kind are as rare as by chance.
+            let n = graph.n() as f64;
+            let alike = labels.windows(2).filter(|w| w[0] == w[1]).count() as f64;
+            let chance = n / f64::from(blocks);
+            assert!((alike - chance).abs() < 5.0 * chance.sqrt(), "{alike} {chance}");
+            assert_eq!(planted_by_degree(blocks, degree, edges, 7).unwrap().0, graph);
+        }
+    }
+
+    #[test]
+    fn networks_that_cannot_be_are_none() {
+        for (blocks, degree, edges) in [(10, 20.0, 100), (500, 20.0, 1000), (2, 1e6, 1000)] {
+            assert!(planted_by_degree(blocks, degree, edges, 1).is_none());
+        }
+        // The names of old give what they gave.
+        let graph = load("planted:3,20,0.4,0.05", 1).unwrap().unwrap();
+        let Data::Network(graph) = graph.data else { panic!("a network") };
+        assert_eq!((graph.n(), graph.edges()), (60, PINNED));
+    }
+    const PINNED: usize = 273;
 }

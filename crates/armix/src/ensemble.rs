@@ -156,7 +156,7 @@ pub fn run<M: Model>(
 }
 
 /// Refuses settings whose chains would not fit into memory, before anything is allocated.
-fn check<M: Model>(target: &Target<M>, settings: &Settings) -> Result<()> {
+pub(crate) fn check<M: Model>(target: &Target<M>, settings: &Settings) -> Result<()> {
     let n = target.model.n();
     settings.check(n)?;
     let blocks = match &settings.start {

@@ -26,6 +26,7 @@
 
 pub mod answer;
 mod base64;
+pub mod bench;
 pub mod blocks;
 pub mod builtin;
 pub mod checkpoint;

@@ -151,7 +151,8 @@ impl<'t, M: Model> Runner<'t, M> {
     }
 }
 
-fn start_labels<M: Model>(start: &Start, target: &Target<M>, rng: &mut Rng) -> Vec<u32> {
+/// The labels that a chain starts from.
+pub(crate) fn start_labels<M: Model>(start: &Start, target: &Target<M>, rng: &mut Rng) -> Vec<u32> {
     let n = target.model.n();
     match start {
         Start::One => vec![0; n],

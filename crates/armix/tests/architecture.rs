@@ -50,6 +50,21 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "report",
         &["answer", "base64", "blocks", "data", "diagnose", "error", "estimate", "run", "summary"],
     ),
+    (
+        "bench",
+        &[
+            "ensemble",
+            "error",
+            "history",
+            "model",
+            "moves",
+            "partition",
+            "rng",
+            "run",
+            "runner",
+            "state",
+        ],
+    ),
     ("exact", &["error", "model", "partition", "state"]),
     ("io", &["data", "error", "partition"]),
     ("builtin", &["data", "error", "rng"]),
@@ -123,7 +138,7 @@ fn threads_files_and_clocks_stay_in_their_places() {
         for (word, homes) in [
             ("rayon", &["ensemble", "estimate"][..]),
             ("std::thread", &["ensemble"]),
-            ("Instant", &["ensemble", "runner"]),
+            ("Instant", &["bench", "ensemble", "runner"]),
             ("std::fs", &["io", "store"]),
         ] {
             let allowed = homes.contains(&module.as_str());
