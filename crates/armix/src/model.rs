@@ -34,14 +34,14 @@ pub trait Model: Sized + Send + Sync + 'static {
     /// Measures what the items C carry against the blocks of z. The items are placed nowhere.
     fn weigh(&self, items: &[Item], z: &Partition, load: &mut Self::Load);
 
-    /// C joins the block in `slot`.
-    fn add(&self, stats: &mut Self::Stats, load: &Self::Load, slot: Slot);
+    /// C joins the block in `slot`. z does not contain C, neither here nor below.
+    fn add(&self, stats: &mut Self::Stats, load: &Self::Load, z: &Partition, slot: Slot);
 
     /// C leaves the block in `slot`: undoes [`Model::add`].
-    fn sub(&self, stats: &mut Self::Stats, load: &Self::Load, slot: Slot);
+    fn sub(&self, stats: &mut Self::Stats, load: &Self::Load, z: &Partition, slot: Slot);
 
     /// For each of these slots, what ln p(Y | z) grows by if C joins it; empty slots count as
-    /// new blocks. z does not contain C. Most of all computing time is spent here.
+    /// new blocks. Most of all computing time is spent here.
     ///
     /// With a `home`, the statistics still count C as a part of that block, though z does not: most
     /// items stay where they are, and then nothing had to be written.

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::partition::Partition;
-use crate::special::{LnRising, ln_gamma_drop};
+use crate::special::{LnRising, LnTable, ln_gamma_drop};
 
 /// CRP(α): p(z) = Γ(α) α^K / Γ(α + n) · ∏ Γ(|B_k|).
 ///
@@ -18,13 +18,21 @@ pub struct Crp {
     ln_alpha: f64,
     /// lnΓ(size) is entry size − 1.
     ln_factorial: LnRising,
+    /// ln(size), which is what a single item adds.
+    ln_size: LnTable,
 }
 
 impl Crp {
     /// The prior for n items.
     pub fn new(alpha: f64, n: usize) -> Result<Self> {
         positive("alpha", alpha)?;
-        Ok(Crp { alpha, ln_alpha: libm::log(alpha), ln_factorial: LnRising::new(1.0, n as u64) })
+        let n = n as u64;
+        Ok(Crp {
+            alpha,
+            ln_alpha: libm::log(alpha),
+            ln_factorial: LnRising::new(1.0, n),
+            ln_size: LnTable::new(0.0, n),
+        })
     }
 
     /// The concentration α.
@@ -35,6 +43,9 @@ impl Crp {
     /// What ln p grows by when m items join a block of `size` items; `size` 0 is a new block.
     #[inline]
     pub fn gain(&self, size: u32, m: u32) -> f64 {
+        if m == 1 {
+            return if size == 0 { self.ln_alpha } else { self.ln_size.at(size) };
+        }
         // Γ(size) = (size − 1)!
         let grown = self.ln_factorial.at(u64::from(size) + u64::from(m) - 1);
         match size {

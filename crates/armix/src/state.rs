@@ -139,9 +139,9 @@ impl<'t, M: Model> State<'t, M> {
     }
 
     /// For each slot, what ln q grows by if the held items join it. An empty slot is a new block.
+    #[inline]
     pub fn gains(&mut self, _held: &Held<'_>, slots: &[Slot], gains: &mut Vec<f64>) {
         self.work += slots.len() as u64;
-        gains.clear();
         gains.resize(slots.len(), 0.0);
         let Target { model, prior } = self.target;
         model.gains(&self.stats, &self.load, self.home, &self.z, slots, gains);
@@ -155,7 +155,7 @@ impl<'t, M: Model> State<'t, M> {
     pub fn put(&mut self, held: Held<'_>, slot: Slot) {
         if self.home != Some(slot) {
             self.leave_home();
-            self.target.model.add(&mut self.stats, &self.load, slot);
+            self.target.model.add(&mut self.stats, &self.load, &self.z, slot);
         }
         for &item in held.items {
             self.z.put(item, slot);
@@ -170,7 +170,7 @@ impl<'t, M: Model> State<'t, M> {
 
     fn leave_home(&mut self) {
         if let Some(home) = self.home.take() {
-            self.target.model.sub(&mut self.stats, &self.load, home);
+            self.target.model.sub(&mut self.stats, &self.load, &self.z, home);
         }
     }
 

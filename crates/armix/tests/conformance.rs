@@ -33,7 +33,7 @@ impl<'m, M: Model> Follower<'m, M> {
         let slot = Slot::new(slot);
         let mut gain = [0.0];
         self.model.gains(&self.stats, &self.load, None, &self.z, &[slot], &mut gain);
-        self.model.add(&mut self.stats, &self.load, slot);
+        self.model.add(&mut self.stats, &self.load, &self.z, slot);
         items.iter().for_each(|&i| self.z.put(i, slot));
         gain[0]
     }
@@ -42,7 +42,7 @@ impl<'m, M: Model> Follower<'m, M> {
         let slot = self.z.slot_of(items[0]);
         items.iter().for_each(|&i| self.z.take(i));
         self.model.weigh(items, &self.z, &mut self.load);
-        self.model.sub(&mut self.stats, &self.load, slot);
+        self.model.sub(&mut self.stats, &self.load, &self.z, slot);
     }
 
     fn ln_evidence(&self) -> f64 {

@@ -301,7 +301,7 @@ impl Model for Bernoulli {
         }
     }
 
-    fn add(&self, stats: &mut Cells, load: &RowLoad, slot: Slot) {
+    fn add(&self, stats: &mut Cells, load: &RowLoad, _z: &Partition, slot: Slot) {
         let columns = self.columns(slot.index());
         stats.size[slot.index()] += load.m;
         load.ones.add_to(&mut stats.ones[columns.clone()]);
@@ -311,7 +311,7 @@ impl Model for Bernoulli {
         self.refresh(stats, slot.index());
     }
 
-    fn sub(&self, stats: &mut Cells, load: &RowLoad, slot: Slot) {
+    fn sub(&self, stats: &mut Cells, load: &RowLoad, _z: &Partition, slot: Slot) {
         let columns = self.columns(slot.index());
         stats.size[slot.index()] -= load.m;
         load.ones.sub_from(&mut stats.ones[columns.clone()]);

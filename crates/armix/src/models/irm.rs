@@ -21,80 +21,90 @@ pub struct Irm {
     graph: Graph,
     coin: BetaBernoulli,
     beta: (f64, f64),
-    /// How many units of [`Links::quiet`] make one.
+    /// How many units of the sums in [`Links`] make one.
     units: f64,
 }
 
-/// How many pairs of one kind there are between every two slots, a symmetric matrix; within a slot
-/// counted once.
+/// A value for every two slots: rows of a square that grows.
 #[derive(Debug, Default)]
-struct Counts {
+struct Square<T> {
     side: usize,
-    count: Vec<u32>,
+    cells: Vec<T>,
 }
 
-impl Clone for Counts {
+impl<T: Clone> Clone for Square<T> {
     fn clone(&self) -> Self {
-        Counts { side: self.side, count: self.count.clone() }
+        Square { side: self.side, cells: self.cells.clone() }
     }
     fn clone_from(&mut self, source: &Self) {
         self.side = source.side;
-        self.count.clone_from(&source.count);
+        self.cells.clone_from(&source.cells);
     }
 }
 
-impl Counts {
-    #[inline]
-    fn row(&self, slot: usize) -> &[u32] {
-        &self.count[slot * self.side..][..self.side]
+impl<T: Copy + Default> Square<T> {
+    #[inline(always)]
+    fn row(&self, k: usize) -> &[T] {
+        &self.cells[k * self.side..][..self.side]
     }
 
-    #[inline]
-    fn at(&self, k: usize, l: usize) -> u64 {
-        u64::from(self.row(k)[l])
+    #[inline(always)]
+    fn at(&self, k: usize, l: usize) -> T {
+        self.row(k)[l]
     }
 
-    /// The count, or 0 without a look if there are none of this kind at all.
-    #[inline]
-    fn at_if<const ANY: bool>(&self, k: usize, l: usize) -> u64 {
-        if ANY { self.at(k, l) } else { 0 }
+    #[inline(always)]
+    fn at_mut(&mut self, k: usize, l: usize) -> &mut T {
+        &mut self.cells[k * self.side..][..self.side][l]
     }
 
     fn grow(&mut self, slots: usize) {
         if slots <= self.side {
             return;
         }
-        // Grow by half, so that a growing number of blocks rarely copies the matrix.
+        // Grow by half, so that a growing number of blocks rarely copies the square.
         let side = slots.max(self.side + self.side / 2).max(8);
-        let mut count = vec![0; side * side];
+        let mut cells = vec![T::default(); side * side];
         for slot in 0..self.side {
-            count[slot * side..][..self.side].copy_from_slice(self.row(slot));
+            cells[slot * side..][..self.side].copy_from_slice(self.row(slot));
         }
-        *self = Counts { side, count };
+        *self = Square { side, cells };
+    }
+}
+
+/// How many pairs of one kind there are between every two slots, a symmetric matrix; within a slot
+/// counted once.
+type Counts = Square<u32>;
+
+impl Counts {
+    /// The count, or 0 without a look if there are none of this kind at all.
+    #[inline(always)]
+    fn count<const ANY: bool>(&self, k: usize, l: usize) -> u64 {
+        if ANY { u64::from(self.at(k, l)) } else { 0 }
     }
 
     fn add(&mut self, load: &CountsLoad, slot: Slot) {
-        let (k, side) = (slot.index(), self.side);
+        let k = slot.index();
         for other in &load.touched {
             let (l, pairs) = (other.index(), load.to[other.index()]);
-            self.count[k * side + l] += pairs;
+            *self.at_mut(k, l) += pairs;
             if l != k {
-                self.count[l * side + k] += pairs;
+                *self.at_mut(l, k) += pairs;
             }
         }
-        self.count[k * side + k] += load.inner;
+        *self.at_mut(k, k) += load.inner;
     }
 
     fn sub(&mut self, load: &CountsLoad, slot: Slot) {
-        let (k, side) = (slot.index(), self.side);
+        let k = slot.index();
         for other in &load.touched {
             let (l, pairs) = (other.index(), load.to[other.index()]);
-            self.count[k * side + l] -= pairs;
+            *self.at_mut(k, l) -= pairs;
             if l != k {
-                self.count[l * side + k] -= pairs;
+                *self.at_mut(l, k) -= pairs;
             }
         }
-        self.count[k * side + k] -= load.inner;
+        *self.at_mut(k, k) -= load.inner;
     }
 }
 
@@ -104,6 +114,9 @@ struct CountsLoad {
     /// By slot; zero except in the slots of `touched`.
     to: Vec<u32>,
     touched: Vec<Slot>,
+    /// Those of `touched` with one pair, and with several.
+    once: Vec<Slot>,
+    often: Vec<Slot>,
     inner: u32,
     /// Marks the members of the set while their inner pairs are counted.
     member: Vec<bool>,
@@ -111,7 +124,15 @@ struct CountsLoad {
 
 impl CountsLoad {
     fn new(n: usize) -> Self {
-        CountsLoad { to: Vec::new(), touched: Vec::new(), inner: 0, member: vec![false; n] }
+        let slots = || Vec::<Slot>::new();
+        CountsLoad {
+            to: Vec::new(),
+            touched: slots(),
+            once: slots(),
+            often: slots(),
+            inner: 0,
+            member: vec![false; n],
+        }
     }
 
     #[inline]
@@ -124,8 +145,9 @@ impl CountsLoad {
         for slot in self.touched.drain(..) {
             self.to[slot.index()] = 0;
         }
-        if self.to.len() < z.slots() {
-            self.to.resize(z.slots(), 0);
+        // One more, for a new block.
+        if self.to.len() <= z.slots() {
+            self.to.resize(z.slots() + 1, 0);
         }
         self.inner = 0;
         let alone = items.len() == 1;
@@ -147,25 +169,35 @@ impl CountsLoad {
                 }
             }
         }
-        if !alone {
+        if alone {
+            self.once.clear();
+            self.often.clear();
+            for &slot in &self.touched {
+                let list =
+                    if self.to[slot.index()] == 1 { &mut self.once } else { &mut self.often };
+                list.push(slot);
+            }
+        } else {
             items.iter().for_each(|i| self.member[i.index()] = false);
             self.inner /= 2;
         }
     }
 
-    #[inline]
-    fn to(&self, slot: usize) -> u64 {
-        u64::from(self.to.get(slot).copied().unwrap_or(0))
-    }
-
     /// The pairs with a slot, or 0 without a look if there are none of this kind at all.
-    #[inline]
-    fn to_if<const ANY: bool>(&self, slot: usize) -> u64 {
-        if ANY { self.to(slot) } else { 0 }
+    #[inline(always)]
+    fn to<const ANY: bool>(&self, slot: usize) -> u64 {
+        if ANY { u64::from(self.to[slot]) } else { 0 }
     }
 }
 
-/// The statistics of the blocks: N⁺, how many pairs were not observed, sizes, and quiet gains.
+/// The statistics of the blocks: N⁺, how many pairs were not observed, sizes; and what follows from them
+/// for *quiet* vertices.
+///
+/// Most vertices have no links to most blocks. What the evidence of the pairs between two blocks then
+/// grows or shrinks by when such a vertex comes or goes does not depend on the vertex, so that it is kept
+/// here. Sums over blocks are kept as multiples of a small unit: sums of integers do not depend on the
+/// order in which vertices came and went, so that a run that was resumed goes on exactly as one that was
+/// not.
 #[derive(Debug, Default)]
 pub struct Links {
     linked: Counts,
@@ -173,13 +205,18 @@ pub struct Links {
     hidden: Counts,
     /// The number of vertices in each slot.
     size: Vec<u32>,
-    /// G_k = Σ_l g_kl for each slot k, where g_kl is what the evidence of the pairs between k and l
-    /// grows by if a vertex without links to l joins k. Most pairs of blocks are of this quiet kind
-    /// for most vertices, so that these sums save most of the work.
-    ///
-    /// As multiples of a small unit: sums of integers do not depend on the order in which vertices
-    /// came and went, so that a run that was resumed goes on exactly as one that was not.
-    quiet: Vec<i64>,
+    /// For each slot k, the growth if a vertex without links joins it.
+    joining: Vec<i64>,
+    /// For each slot k, the growth that a vertex of k without links was.
+    staying: Vec<i64>,
+    /// The growth if a vertex without links becomes a block of its own. The other fields tell nothing of
+    /// empty slots, which are all alike.
+    alone: i64,
+    /// In row k, column l: what is to be added for a vertex that joins k and has one link to l.
+    one_link: Square<f64>,
+    /// In row h, column k: what is to be added for a vertex that joins k, but is counted in h, and has no
+    /// links to either.
+    from_home: Square<f64>,
 }
 
 impl Clone for Links {
@@ -192,7 +229,25 @@ impl Clone for Links {
         self.linked.clone_from(&source.linked);
         self.hidden.clone_from(&source.hidden);
         self.size.clone_from(&source.size);
-        self.quiet.clone_from(&source.quiet);
+        self.joining.clone_from(&source.joining);
+        self.staying.clone_from(&source.staying);
+        self.alone = source.alone;
+        self.one_link.clone_from(&source.one_link);
+        self.from_home.clone_from(&source.from_home);
+    }
+}
+
+impl Links {
+    #[inline(always)]
+    fn size(&self, slot: usize) -> u64 {
+        u64::from(self.size[slot])
+    }
+
+    /// The linked and the observed pairs between two slots, or within one.
+    #[inline(always)]
+    fn counts<const HIDDEN: bool>(&self, k: usize, l: usize) -> (u64, u64) {
+        let all = if k == l { pairs(self.size(k)) } else { self.size(k) * self.size(l) };
+        (u64::from(self.linked.at(k, l)), all - self.hidden.count::<HIDDEN>(k, l))
     }
 }
 
@@ -202,6 +257,22 @@ pub struct VertexLoad {
     m: u32,
     linked: CountsLoad,
     hidden: CountsLoad,
+}
+
+/// What is kept of two slots: for the first with the second, and for the second with the first.
+struct BothWays {
+    joining: (f64, f64),
+    staying: (f64, f64),
+    from_home: (f64, f64),
+}
+
+/// What a vertex carries to its home, where it is still counted.
+struct HomeLoad {
+    slot: usize,
+    /// Its links there …
+    links: u64,
+    /// … among so many pairs that were observed.
+    others: u64,
 }
 
 /// The number of pairs among n vertices.
@@ -238,131 +309,272 @@ impl Irm {
     }
 
     /// The linked and the observed pairs between two blocks, or within one.
-    #[inline(always)]
-    fn counts<const HIDDEN: bool>(&self, stats: &Links, k: usize, l: usize) -> (u64, u64) {
-        let size = u64::from(stats.size[k]);
-        let all = if k == l { pairs(size) } else { size * u64::from(stats.size[l]) };
-        (stats.linked.at(k, l), all - stats.hidden.at_if::<HIDDEN>(k, l))
-    }
-
-    fn counts_seen(&self, stats: &Links, k: Slot, l: Slot) -> (u64, u64) {
+    fn counts(&self, stats: &Links, k: Slot, l: Slot) -> (u64, u64) {
         match self.graph.has_hidden() {
-            true => self.counts::<true>(stats, k.index(), l.index()),
-            false => self.counts::<false>(stats, k.index(), l.index()),
+            true => stats.counts::<true>(k.index(), l.index()),
+            false => stats.counts::<false>(k.index(), l.index()),
         }
     }
 
-    /// g_kl, as a multiple of the unit.
+    /// As a multiple of the unit, to nearest. All that is summed is a probability's logarithm.
     #[inline(always)]
-    fn quiet<const HIDDEN: bool>(&self, stats: &Links, k: usize, l: usize) -> i64 {
-        let (linked, all) = self.counts::<HIDDEN>(stats, k, l);
-        let gain = self.coin.gain(linked, all, 0, u64::from(stats.size[l]));
-        (gain * self.units - 0.5) as i64 // to nearest: quiet gains are negative
+    fn in_units(&self, negative: f64) -> i64 {
+        (negative * self.units - 0.5) as i64
     }
 
-    /// G_k, from the counts.
-    fn quiet_sum<const HIDDEN: bool>(&self, stats: &Links, k: usize) -> i64 {
-        (0..stats.size.len()).map(|l| self.quiet::<HIDDEN>(stats, k, l)).sum()
+    /// The growth of the evidence between k and l if a vertex without links to l joins k.
+    #[inline(always)]
+    fn joining<const HIDDEN: bool>(&self, stats: &Links, k: usize, l: usize) -> f64 {
+        let (linked, all) = stats.counts::<HIDDEN>(k, l);
+        self.coin.shift(linked, all, all + stats.size(l))
     }
 
-    /// Whether what is kept up to date equals what is computed anew, to the last bit.
-    fn caches_are_true(&self, stats: &Links, z: &Partition) -> bool {
-        (0..stats.size.len()).all(|k| {
-            let sum = match self.graph.has_hidden() {
-                true => self.quiet_sum::<true>(stats, k),
-                false => self.quiet_sum::<false>(stats, k),
-            };
-            stats.size[k] == z.size(Slot::new(k)) && stats.quiet[k] == sum
-        })
+    /// The growth of the evidence between k and l that a vertex of k without links to l was; something that
+    /// will cancel if there is no such vertex, because all have links.
+    #[inline(always)]
+    fn staying<const HIDDEN: bool>(&self, stats: &Links, k: usize, l: usize) -> f64 {
+        let (linked, all) = stats.counts::<HIDDEN>(k, l);
+        let more = stats.size(l).saturating_sub(u64::from(k == l));
+        match linked + more <= all {
+            true => -self.coin.shift(linked, all, all - more),
+            false => 0.0,
+        }
     }
 
-    /// The set C joins or leaves a slot: the counts change by `change`, and with them the quiet gains of
-    /// the slot with all others, and of all others with the slot.
-    #[inline]
+    /// What one link to l adds for a vertex that joins k.
+    #[inline(always)]
+    fn one_link<const HIDDEN: bool>(&self, stats: &Links, k: usize, l: usize) -> f64 {
+        let (linked, all) = stats.counts::<HIDDEN>(k, l);
+        self.coin.turn(linked, all + stats.size(l), 1)
+    }
+
+    /// Changes the counts of one slot, and what follows from them for the slot with all blocks, and for
+    /// all blocks with the slot.
+    #[inline(always)]
     fn change<const HIDDEN: bool>(
         &self,
         stats: &mut Links,
+        z: &Partition,
         slot: Slot,
         change: impl FnOnce(&mut Links),
     ) {
         let k = slot.index();
-        for other in 0..stats.size.len() {
-            stats.quiet[other] -= self.quiet::<HIDDEN>(stats, other, k);
+        let others = || z.live().iter().map(|l| l.index()).filter(|&l| l != k);
+        if stats.size[k] > 0 {
+            for other in others() {
+                stats.joining[other] -= self.in_units(self.joining::<HIDDEN>(stats, other, k));
+                stats.staying[other] -= self.in_units(self.staying::<HIDDEN>(stats, other, k));
+            }
+            stats.alone -= self.in_units(self.coin.ln_evidence(0, stats.size(k)));
         }
         change(stats);
-        let mut sum = 0;
-        for other in 0..stats.size.len() {
-            stats.quiet[other] += self.quiet::<HIDDEN>(stats, other, k);
-            sum += self.quiet::<HIDDEN>(stats, k, other);
+        if stats.size[k] == 0 {
+            return;
         }
-        stats.quiet[k] = sum;
+        stats.alone += self.in_units(self.coin.ln_evidence(0, stats.size(k)));
+        let mut joining = self.in_units(self.joining::<HIDDEN>(stats, k, k));
+        let mut staying = self.in_units(self.staying::<HIDDEN>(stats, k, k));
+        *stats.one_link.at_mut(k, k) = self.one_link::<HIDDEN>(stats, k, k);
+        for other in others() {
+            let both = self.both_ways::<HIDDEN>(stats, k, other);
+            joining += self.in_units(both.joining.0);
+            staying += self.in_units(both.staying.0);
+            stats.joining[other] += self.in_units(both.joining.1);
+            stats.staying[other] += self.in_units(both.staying.1);
+            *stats.from_home.at_mut(k, other) = both.from_home.0;
+            *stats.from_home.at_mut(other, k) = both.from_home.1;
+            *stats.one_link.at_mut(k, other) = self.one_link::<HIDDEN>(stats, k, other);
+            *stats.one_link.at_mut(other, k) = self.one_link::<HIDDEN>(stats, other, k);
+        }
+        (stats.joining[k], stats.staying[k]) = (joining, staying);
+    }
+
+    /// [`Irm::joining`], [`Irm::staying`] and [`Links::from_home`] of two different slots, in both
+    /// directions, from as few logarithms as possible.
+    #[inline(always)]
+    fn both_ways<const HIDDEN: bool>(&self, stats: &Links, k: usize, l: usize) -> BothWays {
+        let (linked, all) = stats.counts::<HIDDEN>(k, l);
+        let (size_k, size_l) = (stats.size(k), stats.size(l));
+        // The change of the evidence if there were so many pairs.
+        let with = |pairs: u64| self.coin.shift(linked, all, pairs);
+        let joining = (with(all + size_l), with(all + size_k));
+        // One vertex leaves the first slot, and joins the second.
+        let leaves = |size: u64, others: u64, joining_other: f64| {
+            if linked + others > all {
+                return (0.0, 0.0); // there is no such vertex
+            }
+            let left = all - others;
+            let without = with(left);
+            (-without, with(left + size - 1) - without - joining_other)
+        };
+        let from_k = leaves(size_k, size_l, joining.1);
+        let from_l = leaves(size_l, size_k, joining.0);
+        BothWays { joining, staying: (from_k.0, from_l.0), from_home: (from_k.1, from_l.1) }
+    }
+
+    /// Whether what is kept up to date equals what is computed anew, to the last bit.
+    fn caches_are_true(&self, stats: &Links, z: &Partition) -> bool {
+        let mut anew = stats.clone();
+        anew.joining.fill(0);
+        anew.staying.fill(0);
+        for &slot in z.live() {
+            assert_eq!(
+                stats.size[slot.index()],
+                z.size(slot),
+                "the sizes are those of the partition"
+            );
+            match self.graph.has_hidden() {
+                true => self.change::<true>(&mut anew, z, slot, |_| ()),
+                false => self.change::<false>(&mut anew, z, slot, |_| ()),
+            }
+        }
+        let live = || z.live().iter().map(|k| k.index());
+        let alone = live().map(|k| self.in_units(self.coin.ln_evidence(0, stats.size(k))));
+        stats.alone == alone.sum::<i64>()
+            && live().all(|k| {
+                (anew.joining[k], anew.staying[k]) == (stats.joining[k], stats.staying[k])
+                    && live().all(|l| {
+                        anew.one_link.at(k, l) == stats.one_link.at(k, l)
+                            && (k == l || anew.from_home.at(k, l) == stats.from_home.at(k, l))
+                    })
+            })
     }
 
     /// [`Model::gains`] of a single vertex, in O(slots · blocks with links to it).
-    #[inline]
+    #[inline(always)]
     fn gains_of_one<const HIDDEN: bool>(
         &self,
         stats: &Links,
         load: &VertexLoad,
         home: Option<Slot>,
-        z: &Partition,
         slots: &[Slot],
         gains: &mut [f64],
     ) {
-        let size = |slot: usize| u64::from(stats.size[slot]);
+        let VertexLoad { linked: links, hidden: unseen, .. } = load;
         let unit = 1.0 / self.units;
+        // Its links to a block that hides something from it are looked at last.
+        let seen = |l: &&Slot| unseen.to::<HIDDEN>(l.index()) == 0;
+        let home_slot = home.unwrap_or(Slot::NOWHERE);
+        let at_home = home.map(|h| HomeLoad {
+            slot: h.index(),
+            links: links.to::<true>(h.index()),
+            others: stats.size(h.index()) - 1 - unseen.to::<HIDDEN>(h.index()),
+        });
         for (slot, gain) in slots.iter().zip(&mut *gains) {
-            *gain = stats.quiet[slot.index()] as f64 * unit;
-        }
-        // Blocks with links to the vertex are not quiet. The pairs between two blocks that are neither of
-        // them its home are as if it had been taken out.
-        let home = home.map(Slot::index);
-        for l in load.linked.touched.iter().map(|l| l.index()).filter(|&l| Some(l) != home) {
-            let (row, new, others) = (stats.linked.row(l), load.linked.to(l), size(l));
-            if HIDDEN && load.hidden.to(l) > 0 {
+            let k = slot.index();
+            if *slot == home_slot {
+                *gain = self.gain_at_home::<HIDDEN>(stats, load, k);
                 continue;
             }
-            for (slot, gain) in slots.iter().zip(&mut *gains) {
-                let k = slot.index();
-                let all = if k == l { pairs(others) } else { size(k) * others } + others;
-                let all = all - stats.hidden.at_if::<HIDDEN>(k, l);
-                *gain += self.coin.turn(u64::from(row[k]), all, new);
+            if stats.size[k] == 0 {
+                *gain = self.gain_alone::<HIDDEN>(stats, load, at_home.as_ref());
+                continue;
             }
+            // As if it had no links at all, …
+            let mut sum = stats.joining[k] as f64 * unit;
+            // … but it has some. Pairs between blocks that are not its home are as if it were taken out.
+            let one_link = stats.one_link.row(k);
+            for l in links.once.iter().filter(|&&l| l != home_slot).filter(seen) {
+                sum += one_link[l.index()];
+            }
+            let (linked, grown) = (stats.linked.row(k), stats.size(k) + 1);
+            for l in links.often.iter().filter(|&&l| l != home_slot).filter(seen) {
+                let (others, within) = (stats.size(l.index()), l == slot);
+                let all = if within { pairs(grown) } else { grown * others };
+                let all = all - stats.hidden.count::<HIDDEN>(k, l.index());
+                sum +=
+                    self.coin.turn(u64::from(linked[l.index()]), all, links.to::<true>(l.index()));
+            }
+            if HIDDEN {
+                for l in unseen.touched.iter().filter(|&&l| l != home_slot) {
+                    let l = l.index();
+                    let (linked, all) = stats.counts::<HIDDEN>(k, l);
+                    let more = stats.size(l) - unseen.to::<HIDDEN>(l);
+                    sum += self.coin.gain(linked, all, links.to::<true>(l), more);
+                    sum -= self.joining::<HIDDEN>(stats, k, l);
+                }
+            }
+            if let Some(home) = &at_home {
+                sum += self.gain_away::<HIDDEN>(stats, load, home, k);
+            }
+            *gain = sum;
         }
-        if HIDDEN {
-            let touched = load.hidden.touched.iter().map(|l| l.index());
-            for l in touched.filter(|&l| Some(l) != home) {
-                let (new, more) = (load.linked.to(l), size(l) - load.hidden.to(l));
-                for (slot, gain) in slots.iter().zip(&mut *gains) {
-                    let (linked, all) = self.counts::<HIDDEN>(stats, slot.index(), l);
-                    *gain += self.coin.gain(linked, all, new, more);
-                    *gain -= self.coin.gain(linked, all, 0, size(l));
+    }
+
+    /// The pairs between k and the home of a vertex that joins k, beyond [`Irm::joining`].
+    #[inline(always)]
+    fn gain_away<const HIDDEN: bool>(
+        &self,
+        stats: &Links,
+        load: &VertexLoad,
+        home: &HomeLoad,
+        k: usize,
+    ) -> f64 {
+        let (new, unseen) = (load.linked.to::<true>(k), load.hidden.to::<HIDDEN>(k));
+        let (linked, all) = stats.counts::<HIDDEN>(k, home.slot);
+        if new > 0 || unseen > 0 || load.hidden.to::<HIDDEN>(home.slot) > 0 {
+            let without = (linked - new, all - (stats.size(k) - unseen));
+            return self.coin.gain(without.0, without.1, home.links, home.others)
+                - self.joining::<HIDDEN>(stats, k, home.slot);
+        }
+        let quiet = stats.from_home.at(home.slot, k);
+        match home.links {
+            0 => quiet,
+            _ => quiet + self.coin.turn(linked, all - stats.size(k) + home.others, home.links),
+        }
+    }
+
+    /// The gain of a vertex as a block of its own.
+    #[inline(always)]
+    fn gain_alone<const HIDDEN: bool>(
+        &self,
+        stats: &Links,
+        load: &VertexLoad,
+        home: Option<&HomeLoad>,
+    ) -> f64 {
+        let VertexLoad { linked: links, hidden: unseen, .. } = load;
+        let mut sum = stats.alone as f64 / self.units;
+        let only_unseen = |l: &&Slot| HIDDEN && links.to::<true>(l.index()) == 0;
+        for l in links.touched.iter().chain(unseen.touched.iter().filter(only_unseen)) {
+            let l = l.index();
+            if home.is_some_and(|home| home.slot == l) {
+                continue;
+            }
+            match unseen.to::<HIDDEN>(l) {
+                0 => sum += self.coin.turn(0, stats.size(l), links.to::<true>(l)),
+                hidden => {
+                    sum += self.coin.ln_evidence(links.to::<true>(l), stats.size(l) - hidden);
+                    sum -= self.coin.ln_evidence(0, stats.size(l));
                 }
             }
         }
-        let Some(home) = home else { return };
-        // Its own pairs with its home, and those of its home with others, are counted in the statistics.
-        let (new, more) =
-            (load.linked.to(home), size(home) - 1 - load.hidden.to_if::<HIDDEN>(home));
-        for (slot, gain) in slots.iter().zip(&mut *gains) {
-            let k = slot.index();
-            if k == home {
-                let joins = |l: usize, others: u64| {
-                    let (linked, all) = self.counts::<HIDDEN>(stats, home, l);
-                    let (new, more) = (load.linked.to(l), others - load.hidden.to_if::<HIDDEN>(l));
-                    self.coin.gain(linked - new, all - more, new, more)
-                };
-                let others = z.live().iter().map(|l| l.index()).filter(|&l| l != home);
-                *gain = others.map(|l| joins(l, size(l))).sum::<f64>();
-                *gain += joins(home, size(home) - 1);
-            } else {
-                let (linked, all) = self.counts::<HIDDEN>(stats, k, home);
-                *gain -= self.coin.gain(linked, all, 0, size(home));
-                let (linked, all) =
-                    (linked - load.linked.to(k), all - (size(k) - load.hidden.to_if::<HIDDEN>(k)));
-                *gain += self.coin.gain(linked, all, new, more);
-            }
+        if let Some(home) = home {
+            sum += self.coin.ln_evidence(home.links, home.others);
+            sum -= self.coin.ln_evidence(0, stats.size(home.slot));
         }
+        sum
+    }
+
+    /// The gain of a vertex in its home, where it is still counted.
+    #[inline(always)]
+    fn gain_at_home<const HIDDEN: bool>(
+        &self,
+        stats: &Links,
+        load: &VertexLoad,
+        home: usize,
+    ) -> f64 {
+        let VertexLoad { linked: links, hidden: unseen, .. } = load;
+        let mut sum = stats.staying[home] as f64 / self.units;
+        let only_unseen = |l: &&Slot| HIDDEN && links.to::<true>(l.index()) == 0;
+        for l in links.touched.iter().chain(unseen.touched.iter().filter(only_unseen)) {
+            let l = l.index();
+            let others = stats.size(l) - u64::from(l == home);
+            let (linked, all) = stats.counts::<HIDDEN>(home, l);
+            let (new, more) = (links.to::<true>(l), others - unseen.to::<HIDDEN>(l));
+            sum += self.coin.gain(linked - new, all - more, new, more);
+            sum -= self.staying::<HIDDEN>(stats, home, l);
+        }
+        sum
     }
 
     /// [`Model::gains`] by its definition, in O(slots · blocks): for sets of vertices, and as the twin that
@@ -389,23 +601,23 @@ impl Irm {
                 }
                 let l = other.index();
                 let of_c = |load: &CountsLoad| match home {
-                    Some(home) if home == slot => load.to(l),
-                    Some(home) if home == other => load.to(k),
+                    Some(home) if home == slot => load.to::<true>(l),
+                    Some(home) if home == other => load.to::<true>(k),
                     _ => 0,
                 };
-                let linked = stats.linked.at(k, l) - of_c(&load.linked);
+                let linked = stats.linked.count::<true>(k, l) - of_c(&load.linked);
                 let others = u64::from(z.size(other));
                 let (mut all, mut more) = (size * others, m * others);
                 if HIDDEN {
-                    all -= stats.hidden.at(k, l) - of_c(&load.hidden);
-                    more -= load.hidden.to(l);
+                    all -= stats.hidden.count::<true>(k, l) - of_c(&load.hidden);
+                    more -= load.hidden.to::<true>(l);
                 }
-                sum += self.coin.gain(linked, all, load.linked.to(l), more);
+                sum += self.coin.gain(linked, all, load.linked.to::<true>(l), more);
             }
             // Within the block.
-            let joined = |load: &CountsLoad| load.to(k) + u64::from(load.inner);
+            let joined = |load: &CountsLoad| load.to::<true>(k) + u64::from(load.inner);
             let without = |count: &Counts, load: &CountsLoad| {
-                count.at(k, k) - if home == Some(slot) { joined(load) } else { 0 }
+                count.count::<true>(k, k) - if home == Some(slot) { joined(load) } else { 0 }
             };
             let linked = without(&stats.linked, &load.linked);
             let (mut all, mut more) = (pairs(size), pairs(size + m) - pairs(size));
@@ -430,7 +642,7 @@ impl Irm {
         if load.m != 1 {
             return self.gains_of_many::<HIDDEN>(stats, load, home, z, slots, gains);
         }
-        self.gains_of_one::<HIDDEN>(stats, load, home, z, slots, gains);
+        self.gains_of_one::<HIDDEN>(stats, load, home, slots, gains);
         // In small problems, so that tests stay fast.
         if cfg!(debug_assertions) && self.n() <= 100 {
             let mut plain = vec![0.0; gains.len()];
@@ -466,12 +678,11 @@ impl Model for Irm {
         if self.graph.has_hidden() {
             stats.hidden.grow(slots);
         }
-        while stats.size.len() < slots {
-            stats.size.push(0);
-            // No pair of an empty block is hidden.
-            let quiet = self.quiet_sum::<false>(stats, stats.size.len() - 1);
-            stats.quiet.push(quiet);
-        }
+        stats.one_link.grow(slots);
+        stats.from_home.grow(slots);
+        stats.size.resize(slots.max(stats.size.len()), 0);
+        stats.joining.resize(stats.size.len(), 0);
+        stats.staying.resize(stats.size.len(), 0);
     }
 
     fn weigh(&self, items: &[Item], z: &Partition, load: &mut VertexLoad) {
@@ -482,30 +693,30 @@ impl Model for Irm {
         }
     }
 
-    fn add(&self, stats: &mut Links, load: &VertexLoad, slot: Slot) {
+    fn add(&self, stats: &mut Links, load: &VertexLoad, z: &Partition, slot: Slot) {
         if self.graph.has_hidden() {
-            self.change::<true>(stats, slot, |stats| {
+            self.change::<true>(stats, z, slot, |stats| {
                 stats.linked.add(&load.linked, slot);
                 stats.hidden.add(&load.hidden, slot);
                 stats.size[slot.index()] += load.m;
             });
         } else {
-            self.change::<false>(stats, slot, |stats| {
+            self.change::<false>(stats, z, slot, |stats| {
                 stats.linked.add(&load.linked, slot);
                 stats.size[slot.index()] += load.m;
             });
         }
     }
 
-    fn sub(&self, stats: &mut Links, load: &VertexLoad, slot: Slot) {
+    fn sub(&self, stats: &mut Links, load: &VertexLoad, z: &Partition, slot: Slot) {
         if self.graph.has_hidden() {
-            self.change::<true>(stats, slot, |stats| {
+            self.change::<true>(stats, z, slot, |stats| {
                 stats.linked.sub(&load.linked, slot);
                 stats.hidden.sub(&load.hidden, slot);
                 stats.size[slot.index()] -= load.m;
             });
         } else {
-            self.change::<false>(stats, slot, |stats| {
+            self.change::<false>(stats, z, slot, |stats| {
                 stats.linked.sub(&load.linked, slot);
                 stats.size[slot.index()] -= load.m;
             });
@@ -533,7 +744,7 @@ impl Model for Irm {
         let mut sum = 0.0;
         for (at, &slot) in z.live().iter().enumerate() {
             for &other in &z.live()[..=at] {
-                let (linked, total) = self.counts_seen(stats, slot, other);
+                let (linked, total) = self.counts(stats, slot, other);
                 sum += self.coin.ln_evidence(linked, total);
             }
         }
@@ -542,7 +753,7 @@ impl Model for Irm {
 
     fn predict(&self, stats: &Links, z: &Partition, (u, v): (u32, u32)) -> f64 {
         let slot = |vertex: u32| z.slot_of(Item::new(vertex as usize));
-        let (linked, total) = self.counts_seen(stats, slot(u), slot(v));
+        let (linked, total) = self.counts(stats, slot(u), slot(v));
         (linked as f64 + self.beta.0) / (total as f64 + self.beta.0 + self.beta.1)
     }
 
@@ -610,6 +821,6 @@ impl Model for Irm {
 
     fn stats_bytes(&self, blocks: usize) -> u64 {
         let kinds = 1 + u64::from(self.graph.has_hidden());
-        4 * kinds * blocks as u64 * blocks as u64 + 12 * blocks as u64
+        (4 * kinds + 16) * blocks as u64 * blocks as u64 + 20 * blocks as u64
     }
 }

@@ -169,6 +169,21 @@ impl BetaBernoulli {
         seen - self.both.rise(ones + zeros, new_ones + new_zeros)
     }
 
+    /// What the evidence of (ones, from) changes by if zeros come or go until there are `to` tosses.
+    #[inline(always)]
+    pub fn shift(&self, ones: u64, from: u64, to: u64) -> f64 {
+        debug_assert!(ones <= from && ones <= to);
+        if self.in_tables(from.max(to)) {
+            let (minus, both) = (&self.minus.table, &self.both.table);
+            (minus[(to - ones) as usize] - minus[(from - ones) as usize])
+                - (both[to as usize] - both[from as usize])
+        } else if to >= from {
+            self.gain_large(ones, from - ones, 0, to - from)
+        } else {
+            -self.gain_large(ones, to - ones, 0, from - to)
+        }
+    }
+
     /// What the evidence of (ones, total) grows by if `new` of the zeros become ones.
     #[inline(always)]
     pub fn turn(&self, ones: u64, total: u64, new: u64) -> f64 {
