@@ -437,8 +437,7 @@ fn growth_text(report: &Report, args: &Args, width: usize) -> String {
             let to_10k = json["to_10k"].as_f64().map_or("–".into(), |x| format!("{x:.2}"));
             let peak =
                 m.growth.and_then(|g| g.peak_bytes).map_or("–".into(), |b| (b >> 20).to_string());
-            let _ = writeln!(
-                out,
+            let line = format!(
                 "{:>7}{:>7} {:10}{:>8}{:>8}{to_10k:>7}{:>7}{:>5}",
                 first(short(m.entries.count() as f64)),
                 first(short(m.n as f64)),
@@ -448,6 +447,7 @@ fn growth_text(report: &Report, args: &Args, width: usize) -> String {
                 short(cost.blocks),
                 first(peak),
             );
+            let _ = writeln!(out, "{}", line.trim_end());
         }
     }
     let _ = wrap(

@@ -25,7 +25,7 @@ const PAST_BYTES: u64 = 256 << 20;
 /// A past that is made up has so many iterations.
 const MADE_UP: usize = 8;
 /// Moves take turns so often, so that what disturbs the machine disturbs all of them alike.
-const TURNS: u64 = 5;
+const TURNS: u64 = 20;
 /// Every move is applied so often at least.
 const LEAST: u64 = 3;
 
