@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -29,7 +30,8 @@ def output(*command):
 def peer(python, script, *arguments):
     """What a peer measured; nothing if it is not installed."""
     module = {"graph_tool_sweeps.py": "graph_tool", "lace_rows.py": "lace"}[script]
-    if subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode != 0:
+    there = shutil.which(python) and subprocess.run([python, "-c", f"import {module}"], capture_output=True)
+    if not there or there.returncode != 0:
         print(f"SKIPPED: {module} is not installed for {python}", file=sys.stderr)
         return None
     return json.loads(output(python, here / script, *arguments, args.seconds))
