@@ -3,6 +3,7 @@
 import argparse
 import json
 import shutil
+import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,8 @@ here = Path(__file__).parent
 options = argparse.ArgumentParser()
 for option in ["--armix", "--graph-tool", "--lace", "--folder", "--json"]:
     options.add_argument(option, required=True)
-options.add_argument("--seconds", default=1.0, type=float, help="CPU seconds for each kind of sweep")
+options.add_argument("--rounds", default=5, type=int, help="peer and armix take turns so often; medians are reported")
+options.add_argument("--seconds", default=0.3, type=float, help="CPU seconds for each kind of sweep in each round")
 options.add_argument("--shared", default="../shared/data/networks", help="folder with football.edges, polblogs_gcc.edges")
 args = options.parse_args()
 folder = Path(args.folder)
@@ -41,13 +43,13 @@ def bench(data, labels):
     """The costs of armix's moves, beginning at the labels."""
     moves = ["--moves", "gibbs,arm,arm-cells,sm,sams", "--seconds", args.seconds]
     report = json.loads(output(args.armix, "bench", data, "--start", labels, "--warmup", 0, "--json", *moves))
-    return report["version"], report["data"][0]
+    return report["data"][0]
 
 
-def compare(found, data, measured, armix):
+def compare(data, measured, armix):
     """A row for each sweep of the peer, beside that of armix."""
     moves = {move["move"]: move for move in armix["moves"]}
-    for row in (measured or {"rows": []})["rows"]:
+    for row in measured["rows"]:
         ours = moves[COUNTERPART.get(row["sweep"], "gibbs")]
         row |= {"data": data, "n": armix["n"], "version": measured["version"]}
         row |= {"armix_move": ours["move"], "armix_cpu_ms": ours["cpu_ms"], "armix_blocks": ours["blocks"]}
@@ -58,7 +60,26 @@ def compare(found, data, measured, armix):
             row["ns_per_candidate"] = 1e6 * row["cpu_ms"] / row["attempts"]
             row["armix_ns_per_candidate"] = 1e9 / ours["work_per_second"]
             row["ratio_per_candidate"] = row["ns_per_candidate"] / row["armix_ns_per_candidate"]
-        found.append(row)
+    return measured["rows"]
+
+
+def median(rounds):
+    """One row for several rounds: medians of the numbers, and how far the ratios lie apart."""
+    row = {key: value if isinstance(value, str) else statistics.median(r[key] for r in rounds)
+           for key, value in rounds[0].items()}
+    ratios = [r["ratio"] for r in rounds]
+    return row | {"ratio_lowest": min(ratios), "ratio_highest": max(ratios)}
+
+
+def turns(name, python, script, data, labels):
+    """Peer and armix in turns, so that what disturbs the machine disturbs both alike."""
+    rounds = []
+    for _ in range(args.rounds):
+        measured = peer(python, script, data, labels)
+        if measured is None:
+            return []
+        rounds.append(compare(name, measured, bench(data, labels)))
+    return [median(rows) for rows in zip(*rounds)]
 
 
 def labels_of(data, path):
@@ -82,25 +103,25 @@ for name, edges in networks.items():
     print(f"{name} …", file=sys.stderr)
     labels = folder / f"{name}.labels.tsv"
     labels_of(edges, labels)
-    measured = peer(args.graph_tool, "graph_tool_sweeps.py", edges, labels)
-    version, armix = bench(edges, labels)
-    compare(found, name, measured, armix)
+    found += turns(name, args.graph_tool, "graph_tool_sweeps.py", edges, labels)
 
 print("bernoulli-1 …", file=sys.stderr)
 table, labels = folder / "bernoulli-1.csv", folder / "bernoulli-1.labels"
 output(args.armix, "convert", "bernoulli-1", table)
-measured = peer(args.lace, "lace_rows.py", table, labels)
-if measured:
-    version, armix = bench(table, labels)
-    compare(found, "bernoulli-1", measured, armix)
+found += turns("bernoulli-1", args.lace, "lace_rows.py", table, labels)
 
-Path(args.json).write_text(json.dumps({"armix": version, "seconds": args.seconds, "rows": found}, indent=1) + "\n")
-print(f"{'data':13}{'peer':34}{'ms':>8}{'blocks':>12}  {'armix':6}{'ms':>8}{'blocks':>7}{'ratio':>7}{'same K':>8}")
+version = output(args.armix, "--version").strip()
+report = {"armix": version, "rounds": args.rounds, "seconds": args.seconds, "rows": found}
+Path(args.json).write_text(json.dumps(report, indent=1) + "\n")
+print(f"{'data':13}{'peer':32}{'ms':>8}{'blocks':>10}  {'armix':6}{'ms':>8}{'blocks':>7}{'ratio':>7}{'from – to':>15}{'same K':>8}")
 for row in found:
-    blocks = f"{row['blocks_before']} → {row['blocks_after']:.3g}"
+    blocks = f"{row['blocks_before']:.0f} → {row['blocks_after']:.3g}"
+    apart = f"{row['ratio_lowest']:.2f} – {row['ratio_highest']:.2f}"
     same = f"{row['ratio_per_candidate']:.2f}" if "ratio_per_candidate" in row else ""
-    print(
-        f"{row['data']:13}{row['program'] + ' ' + row['sweep']:34}{row['cpu_ms']:>8.3g}{blocks:>12}  "
-        f"{row['armix_move']:6}{row['armix_cpu_ms']:>8.3g}{row['armix_blocks']:>7.1f}{row['ratio']:>7.2f}{same:>8}"
+    line = (
+        f"{row['data']:13}{row['program'] + ' ' + row['sweep']:32}{row['cpu_ms']:>8.3g}{blocks:>10}  "
+        f"{row['armix_move']:6}{row['armix_cpu_ms']:>8.3g}{row['armix_blocks']:>7.1f}{row['ratio']:>7.2f}{apart:>15}{same:>8}"
     )
-print("CPU time of one sweep, one thread. ratio: the peer's time in that of armix; same K: the same for each candidate weighed")
+    print(line.rstrip())
+print("CPU time of one sweep on one thread; ratio: the peer's time in that of armix, the median of all rounds, and from – to;")
+print("same K: the ratio for each candidate weighed")
