@@ -1,0 +1,238 @@
+//! The infinite relational model: an undirected network, one link probability per pair of blocks.
+
+mod links;
+mod load;
+
+use crate::data::Graph;
+use crate::error::{Error, Result};
+use crate::model::Model;
+use crate::partition::{Item, Partition, Slot};
+use crate::prior::positive;
+use crate::special::BetaBernoulli;
+use links::Links;
+use load::{PairLoad, VertexLoad};
+
+/// log p(A | z) = Σ_{k ≤ k'} ln B(N⁺_kk' + β⁺, N⁻_kk' + β⁻) / B(β⁺, β⁻), where N⁺ and N⁻ count
+/// linked and unlinked pairs of vertices between two blocks. Pairs within a block count once;
+/// a vertex is not paired with itself. Pairs that were not observed count as neither.
+///
+/// ```
+/// use armix::{data::Graph, model::Model, models::Irm};
+/// let model = Irm::new(Graph::new(2, &[(0, 1)]).unwrap(), 1.0, 1.0).unwrap();
+/// assert!((model.ln_evidence_naive(&[0, 0]).exp() - 0.5).abs() < 1e-15);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Irm {
+    graph: Graph,
+    coin: BetaBernoulli,
+    beta: (f64, f64),
+    /// How many units of the sums in `Links` make one, and what one unit is.
+    units: f64,
+    unit: f64,
+}
+
+/// The number of pairs among n vertices.
+fn pairs(n: u64) -> u64 {
+    n * n.saturating_sub(1) / 2
+}
+
+/// A power of two as large as possible, but so that the quiet gains of n vertices fit into 62 bits: no
+/// pair contributes more than 64, with counts and hyper-parameters as they are allowed.
+fn units(n: usize) -> f64 {
+    let bits = 56_u32.saturating_sub(usize::BITS - n.leading_zeros());
+    (1u64 << bits) as f64
+}
+
+impl Irm {
+    /// The model of a network.
+    pub fn new(graph: Graph, beta_plus: f64, beta_minus: f64) -> Result<Self> {
+        positive("beta⁺", beta_plus)?;
+        positive("beta⁻", beta_minus)?;
+        if graph.edges() == 0 {
+            return Err(Error::new("this network has no edges: nothing tells the vertices apart"));
+        }
+        Ok(Irm {
+            coin: BetaBernoulli::new(beta_plus, beta_minus, pairs(graph.n() as u64)),
+            beta: (beta_plus, beta_minus),
+            units: units(graph.n()),
+            unit: 1.0 / units(graph.n()),
+            graph,
+        })
+    }
+
+    /// The data.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    #[inline]
+    fn gains_any<const HIDDEN: bool>(
+        &self,
+        stats: &Links,
+        load: &VertexLoad,
+        home: Option<Slot>,
+        z: &Partition,
+        slots: &[Slot],
+        gains: &mut [f64],
+    ) {
+        if load.m != 1 {
+            return self.gains_of_many::<HIDDEN>(stats, load, home, z, slots, gains);
+        }
+        self.gains_of_one::<HIDDEN>(stats, load, home, slots, gains);
+        // In small problems, so that tests stay fast.
+        if cfg!(debug_assertions) && self.n() <= 100 {
+            let mut plain = vec![0.0; gains.len()];
+            self.gains_of_many::<HIDDEN>(stats, load, home, z, slots, &mut plain);
+            for (fast, plain) in gains.iter().zip(plain) {
+                let error = (fast - plain).abs();
+                assert!(error < 1e-9 * plain.abs().max(1.0), "a gain is {fast}, not {plain}");
+            }
+        }
+    }
+}
+
+impl Model for Irm {
+    const NAME: &'static str = "irm";
+    type Stats = Links;
+    type Load = VertexLoad;
+
+    fn n(&self) -> usize {
+        self.graph.n()
+    }
+
+    fn empty_stats(&self) -> Links {
+        Links::default()
+    }
+
+    fn empty_load(&self) -> VertexLoad {
+        let hidden = if self.graph.has_hidden() { self.n() } else { 0 };
+        VertexLoad { m: 0, linked: PairLoad::new(self.n()), hidden: PairLoad::new(hidden) }
+    }
+
+    fn grow(&self, stats: &mut Links, slots: usize) {
+        stats.grow(slots);
+    }
+
+    fn weigh(&self, items: &[Item], z: &Partition, load: &mut VertexLoad) {
+        load.m = items.len() as u32;
+        load.linked.weigh(items, z, |v| self.graph.neighbours(v));
+        if self.graph.has_hidden() {
+            load.hidden.weigh(items, z, |v| self.graph.unobserved(v));
+        }
+    }
+
+    fn add(&self, stats: &mut Links, load: &VertexLoad, z: &Partition, slot: Slot) {
+        match self.graph.has_hidden() {
+            true => self.change::<true>(stats, load, z, slot, true),
+            false => self.change::<false>(stats, load, z, slot, true),
+        }
+    }
+
+    fn sub(&self, stats: &mut Links, load: &VertexLoad, z: &Partition, slot: Slot) {
+        match self.graph.has_hidden() {
+            true => self.change::<true>(stats, load, z, slot, false),
+            false => self.change::<false>(stats, load, z, slot, false),
+        }
+    }
+
+    fn gains(
+        &self,
+        stats: &Links,
+        load: &VertexLoad,
+        home: Option<Slot>,
+        z: &Partition,
+        slots: &[Slot],
+        gains: &mut [f64],
+    ) {
+        if self.graph.has_hidden() {
+            self.gains_any::<true>(stats, load, home, z, slots, gains);
+        } else {
+            self.gains_any::<false>(stats, load, home, z, slots, gains);
+        }
+    }
+
+    fn ln_evidence(&self, stats: &Links, z: &Partition) -> f64 {
+        debug_assert!(self.caches_are_true(stats, z));
+        let mut sum = 0.0;
+        for (at, &slot) in z.live().iter().enumerate() {
+            for &other in &z.live()[..=at] {
+                let (linked, total) = stats.counts(slot, other);
+                sum += self.coin.ln_evidence(linked, total);
+            }
+        }
+        sum
+    }
+
+    fn predict(&self, stats: &Links, z: &Partition, (u, v): (u32, u32)) -> f64 {
+        let slot = |vertex: u32| z.slot_of(Item::new(vertex as usize));
+        let (linked, total) = stats.counts(slot(u), slot(v));
+        (linked as f64 + self.beta.0) / (total as f64 + self.beta.0 + self.beta.1)
+    }
+
+    fn ln_evidence_naive(&self, labels: &[u32]) -> f64 {
+        let ln_beta = |a, b| libm::lgamma(a) + libm::lgamma(b) - libm::lgamma(a + b);
+        let blocks = labels.iter().copied().max().map_or(0, |m| m + 1);
+        let mut sum = 0.0;
+        for k in 0..blocks {
+            for l in k..blocks {
+                let (mut linked, mut unlinked) = (0.0, 0.0);
+                for u in 0..self.n() {
+                    for v in u + 1..self.n() {
+                        let hidden = self.graph.unobserved(u).contains(&(v as u32));
+                        if !hidden && (labels[u].min(labels[v]), labels[u].max(labels[v])) == (k, l)
+                        {
+                            *(if self.graph.linked(u, v) { &mut linked } else { &mut unlinked }) +=
+                                1.0;
+                        }
+                    }
+                }
+                sum += ln_beta(linked + self.beta.0, unlinked + self.beta.1)
+                    - ln_beta(self.beta.0, self.beta.1);
+            }
+        }
+        sum
+    }
+
+    fn example(n: usize) -> Self {
+        let edges: Vec<(u32, u32)> = (0..n as u32)
+            .flat_map(|v| (0..v).map(move |u| (u, v)))
+            .filter(|(u, v)| (u * u + 3 * v) % 5 < 2 || (*u, *v) == (0, 1))
+            .collect();
+        let graph = Graph::new(n, &edges).expect("an example is valid");
+        let hidden = [(0, 2), (1, 2), (2, 4)];
+        let hidden = hidden.iter().filter(|(_, v)| n % 2 == 1 && (*v as usize) < n);
+        let graph = graph.hiding(&hidden.copied().collect::<Vec<_>>());
+        Irm::new(graph, 0.8, 1.7).expect("an example is valid")
+    }
+
+    fn simulate(&self, labels: &[u32], uniform: &mut dyn FnMut() -> f64) -> Self {
+        // Pair after pair from the predictive distribution given the earlier pairs of its blocks.
+        let blocks = labels.iter().max().map_or(0, |&m| m as usize + 1);
+        let mut counts = vec![(0.0, 0.0); blocks * blocks];
+        let mut edges = Vec::new();
+        for v in 0..self.n() {
+            for u in (0..v).filter(|&u| !self.graph.unobserved(u).contains(&(v as u32))) {
+                let (k, l) = (labels[u].min(labels[v]), labels[u].max(labels[v]));
+                let (linked, total) = &mut counts[k as usize * blocks + l as usize];
+                let p = (*linked + self.beta.0) / (*total + self.beta.0 + self.beta.1);
+                if uniform() < p {
+                    edges.push((u as u32, v as u32));
+                    *linked += 1.0;
+                }
+                *total += 1.0;
+            }
+        }
+        let hidden: Vec<(u32, u32)> = self.graph.hidden_pairs().collect();
+        Irm {
+            graph: Graph::new(self.n(), &edges).expect("vertices in range").hiding(&hidden),
+            coin: self.coin.clone(),
+            beta: self.beta,
+            units: self.units,
+            unit: self.unit,
+        }
+    }
+
+    fn stats_bytes(&self, blocks: usize) -> u64 {
+        Links::bytes(blocks)
+    }
+}
