@@ -184,12 +184,12 @@ impl BetaBernoulli {
         }
     }
 
-    /// What the evidence of (ones, total) grows by if `new` of the zeros become ones.
+    /// What the evidence of so many ones and zeros grows by if `new` of the zeros become ones.
     #[inline(always)]
-    pub fn turn(&self, ones: u64, total: u64, new: u64) -> f64 {
-        debug_assert!(ones + new <= total);
-        let zeros = total - ones - new;
-        if self.in_tables(total) {
+    pub fn turn(&self, ones: u64, zeros: u64, new: u64) -> f64 {
+        debug_assert!(new <= zeros);
+        let zeros = zeros - new;
+        if self.in_tables(ones + new + zeros) {
             self.plus.rise_in_table(ones, new) - self.minus.rise_in_table(zeros, new)
         } else {
             self.turn_large(ones, zeros, new)

@@ -11,97 +11,131 @@ use crate::partition::{Partition, Slot};
 /// grows by when such a vertex joins one of them does not depend on the vertex, so that it is kept here.
 /// Sums over blocks are kept as multiples of a small unit: sums of integers do not depend on the order in
 /// which vertices came and went, so that a run that was resumed goes on exactly as one that was not.
-#[derive(Debug, Default)]
+///
+/// Nothing but the counts is kept of empty slots, which are all alike.
+#[derive(Debug, Default, PartialEq)]
 pub struct Links {
-    blocks: Vec<Block>,
-    /// The growth if a quiet vertex becomes a block of its own. Empty slots are all alike, and nothing else
-    /// is kept of them.
+    /// By slot: the number of vertices; the growth if a quiet vertex joins; the growth that a quiet vertex
+    /// which is here was.
+    size: Vec<u32>,
+    joining: Vec<i64>,
+    staying: Vec<i64>,
+    /// The growth if a quiet vertex becomes a block of its own.
     alone: i64,
-    /// For every two slots, row after row.
-    pairs: Vec<Pair>,
+    pairs: Pairs,
+}
+
+/// So many links to a block are few: what they make is kept.
+pub(super) const FEW: usize = 3;
+
+/// What is kept of every two slots, in squares of so many rows. Row l has what matters for vertices with
+/// links to l, or whose home is l; the columns k are where they may go.
+#[derive(Debug, Default, PartialEq)]
+struct Pairs {
     side: usize,
-}
-
-/// What is kept of a slot.
-#[derive(Debug, Default, Clone, Copy, PartialEq)]
-struct Block {
-    size: u32,
-    /// The growth if a quiet vertex joins.
-    joining: i64,
-    /// The growth that a quiet vertex which is here was.
-    staying: i64,
-}
-
-/// What is kept of a slot k with another l, or with itself.
-#[derive(Debug, Default, Clone, Copy, PartialEq)]
-struct Pair {
-    /// N⁺: linked pairs of vertices, and all that were observed. Pairs within a slot count once.
-    linked: u32,
-    all: u64,
-    /// The share of l in what is kept of [`Block`] k.
-    joining: f64,
-    staying: f64,
-    /// What is to be added for a vertex that joins k and has one link to l.
-    one_link: f64,
-    /// What is to be added for a vertex that joins k, but is still counted in l, and has no links to k or l.
-    from_home: f64,
+    /// N⁺ and N⁻: linked pairs of vertices, and unlinked ones. Pairs within a slot count once.
+    linked: Vec<u32>,
+    unlinked: Vec<u64>,
+    /// The share of l in the growth if a quiet vertex joins k.
+    joining: Vec<f64>,
+    /// The share of k in the growth that a quiet vertex of l was.
+    staying: Vec<f64>,
+    /// What is to be added for a vertex that joins k and has one link to l, two of them, and so on.
+    few_links: [Vec<f64>; FEW],
+    /// What is to be added for a vertex that joins k, but is still counted in l, and has no links to either.
+    from_home: Vec<f64>,
 }
 
 impl Clone for Links {
     fn clone(&self) -> Self {
-        let Links { blocks, alone, pairs, side } = self;
-        Links { blocks: blocks.clone(), alone: *alone, pairs: pairs.clone(), side: *side }
+        let mut links = Links::default();
+        links.clone_from(self);
+        links
     }
     fn clone_from(&mut self, source: &Self) {
-        self.blocks.clone_from(&source.blocks);
+        self.size.clone_from(&source.size);
+        self.joining.clone_from(&source.joining);
+        self.staying.clone_from(&source.staying);
         self.alone = source.alone;
-        self.pairs.clone_from(&source.pairs);
-        self.side = source.side;
+        let (pairs, source) = (&mut self.pairs, &source.pairs);
+        pairs.side = source.side;
+        pairs.linked.clone_from(&source.linked);
+        pairs.unlinked.clone_from(&source.unlinked);
+        pairs.joining.clone_from(&source.joining);
+        pairs.staying.clone_from(&source.staying);
+        pairs.few_links.clone_from(&source.few_links);
+        pairs.from_home.clone_from(&source.from_home);
     }
+}
+
+impl Pairs {
+    /// The bytes of one pair.
+    const BYTES: u64 = 4 + 8 + 8 * (3 + FEW as u64);
+
+    fn grow(&mut self, slots: usize) {
+        if slots <= self.side {
+            return;
+        }
+        // Grow by half, so that a growing number of blocks rarely copies everything.
+        let side = slots.max(self.side + self.side / 2).max(8);
+        grow_square(&mut self.linked, self.side, side);
+        grow_square(&mut self.unlinked, self.side, side);
+        for square in [&mut self.joining, &mut self.staying, &mut self.from_home] {
+            grow_square(square, self.side, side);
+        }
+        for square in &mut self.few_links {
+            grow_square(square, self.side, side);
+        }
+        self.side = side;
+    }
+
+    #[inline(always)]
+    fn at(&self, l: usize, k: usize) -> usize {
+        l * self.side + k
+    }
+
+    /// A row of one of the squares.
+    #[inline(always)]
+    fn row<'a, T>(&self, square: &'a [T], l: usize) -> &'a [T] {
+        &square[l * self.side..][..self.side]
+    }
+}
+
+fn grow_square<T: Copy + Default>(square: &mut Vec<T>, from: usize, to: usize) {
+    let mut grown = vec![T::default(); to * to];
+    for row in 0..from {
+        grown[row * to..][..from].copy_from_slice(&square[row * from..][..from]);
+    }
+    *square = grown;
 }
 
 impl Links {
     /// The bytes that so many blocks take.
     pub(super) fn bytes(blocks: usize) -> u64 {
-        let of = |count: usize, each: usize| count as u64 * each as u64;
-        of(blocks, size_of::<Block>()) + blocks as u64 * of(blocks, size_of::<Pair>())
+        let blocks = blocks as u64;
+        20 * blocks + Pairs::BYTES * blocks * blocks
     }
 
     pub(super) fn grow(&mut self, slots: usize) {
-        if slots > self.side {
-            // Grow by half, so that a growing number of blocks rarely copies the pairs.
-            let side = slots.max(self.side + self.side / 2).max(8);
-            let mut pairs = vec![Pair::default(); side * side];
-            for slot in 0..self.side {
-                pairs[slot * side..][..self.side].copy_from_slice(self.row(slot));
-            }
-            (self.pairs, self.side) = (pairs, side);
+        self.pairs.grow(slots);
+        if slots > self.size.len() {
+            self.size.resize(slots, 0);
+            self.joining.resize(slots, 0);
+            self.staying.resize(slots, 0);
         }
-        if slots > self.blocks.len() {
-            self.blocks.resize(slots, Block::default());
-        }
-    }
-
-    #[inline(always)]
-    fn row(&self, k: usize) -> &[Pair] {
-        &self.pairs[k * self.side..][..self.side]
-    }
-
-    #[inline(always)]
-    fn pair(&mut self, k: usize, l: usize) -> &mut Pair {
-        &mut self.pairs[k * self.side..][..self.side][l]
     }
 
     #[inline(always)]
     fn size(&self, slot: usize) -> u64 {
-        u64::from(self.blocks[slot].size)
+        u64::from(self.size[slot])
     }
 
-    /// The linked and the observed pairs between two blocks, or within one.
-    #[inline]
-    pub(super) fn counts(&self, k: Slot, l: Slot) -> (u64, u64) {
-        let pair = &self.row(k.index())[l.index()];
-        (u64::from(pair.linked), pair.all)
+    /// The linked and the observed pairs between two slots, or within one.
+    #[inline(always)]
+    pub(super) fn counts(&self, k: usize, l: usize) -> (u64, u64) {
+        let at = self.pairs.at(k, l);
+        let linked = u64::from(self.pairs.linked[at]);
+        (linked, linked + self.pairs.unlinked[at])
     }
 
     /// Counts a set of vertices in a slot, or no more. z has none of them.
@@ -114,26 +148,28 @@ impl Links {
         joins: bool,
     ) {
         let k = slot.index();
-        let change = |sum: &mut u64, by: u64| if joins { *sum += by } else { *sum -= by };
-        for l in z.live().iter().map(|l| l.index()).filter(|&l| l != k) {
-            let linked = load.linked.to(l) as u32;
-            let all = u64::from(load.m) * self.size(l) - load.hidden.to_if::<HIDDEN>(l);
-            for (a, b) in [(k, l), (l, k)] {
-                let pair = self.pair(a, b);
-                pair.linked = if joins { pair.linked + linked } else { pair.linked - linked };
-                change(&mut pair.all, all);
+        let mut change = |at: usize, linked: u64, all: u64| {
+            let (links, others) = (&mut self.pairs.linked[at], &mut self.pairs.unlinked[at]);
+            if joins {
+                (*links, *others) = (*links + linked as u32, *others + (all - linked));
+            } else {
+                (*links, *others) = (*links - linked as u32, *others - (all - linked));
             }
+        };
+        let m = u64::from(load.m);
+        for &other in z.live().iter().filter(|&&other| other != slot) {
+            let l = other.index();
+            let all = m * u64::from(z.size(other)) - load.hidden.to_if::<HIDDEN>(l);
+            change(k * self.pairs.side + l, load.linked.to(l), all);
+            change(l * self.pairs.side + k, load.linked.to(l), all);
         }
-        let rest = z.size(slot);
-        let mut more = pairs(u64::from(rest) + u64::from(load.m)) - pairs(u64::from(rest));
+        let rest = u64::from(z.size(slot));
+        let mut all = pairs(rest + m) - pairs(rest);
         if HIDDEN {
-            more -= load.hidden.to(k) + u64::from(load.hidden.inner);
+            all -= load.hidden.to(k) + u64::from(load.hidden.inner);
         }
-        let linked = load.linked.to(k) as u32 + load.linked.inner;
-        let pair = self.pair(k, k);
-        pair.linked = if joins { pair.linked + linked } else { pair.linked - linked };
-        change(&mut pair.all, more);
-        self.blocks[k].size = if joins { rest + load.m } else { rest };
+        change(k * self.pairs.side + k, load.linked.to(k) + u64::from(load.linked.inner), all);
+        self.size[k] = z.size(slot) + if joins { load.m } else { 0 };
     }
 }
 
@@ -164,16 +200,15 @@ impl Irm {
         joins: bool,
     ) {
         let k = slot.index();
-        if stats.blocks[k].size > 0 {
+        if stats.size[k] > 0 {
             for l in z.live().iter().map(|l| l.index()).filter(|&l| l != k) {
-                let Pair { joining, staying, .. } = *stats.pair(l, k);
-                stats.blocks[l].joining -= self.in_units(joining);
-                stats.blocks[l].staying -= self.in_units(staying);
+                stats.joining[l] -= self.in_units(stats.pairs.joining[stats.pairs.at(k, l)]);
+                stats.staying[l] -= self.in_units(stats.pairs.staying[stats.pairs.at(l, k)]);
             }
             stats.alone -= self.in_units(self.coin.ln_evidence(0, stats.size(k)));
         }
         stats.count::<HIDDEN>(load, z, slot, joins);
-        if stats.blocks[k].size > 0 {
+        if stats.size[k] > 0 {
             stats.alone += self.in_units(self.coin.ln_evidence(0, stats.size(k)));
             self.conclude(stats, z, slot);
         }
@@ -185,41 +220,51 @@ impl Irm {
     fn conclude(&self, stats: &mut Links, z: &Partition, slot: Slot) {
         let k = slot.index();
         let size = stats.size(k);
-        let pair = stats.pair(k, k);
-        let (linked, all) = (u64::from(pair.linked), pair.all);
-        pair.joining = self.coin.shift(linked, all, all + size);
-        pair.staying = self.quiet(linked, all, size - 1).0;
-        pair.one_link = self.coin.turn(linked, all + size, 1);
-        let mut joining = self.in_units(pair.joining);
-        let mut staying = self.in_units(pair.staying);
+        let (linked, all) = stats.counts(k, k);
+        let at = stats.pairs.at(k, k);
+        let of_itself =
+            (self.coin.shift(linked, all, all + size), self.quiet(linked, all, size - 1).0);
+        (stats.pairs.joining[at], stats.pairs.staying[at]) = of_itself;
+        self.link_few(&mut stats.pairs, at, (linked, all), size);
+        let mut joining = self.in_units(of_itself.0);
+        let mut staying = self.in_units(of_itself.1);
         for l in z.live().iter().map(|l| l.index()).filter(|&l| l != k) {
             let others = stats.size(l);
-            let pair = stats.pair(k, l);
-            let (linked, all) = (u64::from(pair.linked), pair.all);
+            let (linked, all) = stats.counts(k, l);
             let joining_k = self.coin.shift(linked, all, all + others);
             let joining_l = self.coin.shift(linked, all, all + size);
-            let (staying_k, from_k) = self.quiet(linked, all, others);
-            let (staying_l, from_l) = self.quiet(linked, all, size);
+            let (staying_k, without_k) = self.quiet(linked, all, others);
+            let (staying_l, without_l) = self.quiet(linked, all, size);
             // A vertex that leaves one of the two for the other.
-            let from = |quiet: Option<u64>, size: u64, joining: f64, staying: f64| match quiet {
-                Some(left) => self.coin.shift(linked, all, left + size - 1) + staying - joining,
+            let moves = |without: Option<u64>, more: u64, joining: f64, staying: f64| match without
+            {
+                Some(left) => self.coin.shift(linked, all, left + more) + staying - joining,
                 None => 0.0,
             };
-            pair.joining = joining_k;
-            pair.staying = staying_k;
-            pair.one_link = self.coin.turn(linked, all + others, 1);
-            pair.from_home = from(from_l, others, joining_k, staying_l);
             joining += self.in_units(joining_k);
             staying += self.in_units(staying_k);
-            let pair = stats.pair(l, k);
-            pair.joining = joining_l;
-            pair.staying = staying_l;
-            pair.one_link = self.coin.turn(linked, all + size, 1);
-            pair.from_home = from(from_k, size, joining_l, staying_k);
-            stats.blocks[l].joining += self.in_units(joining_l);
-            stats.blocks[l].staying += self.in_units(staying_l);
+            stats.joining[l] += self.in_units(joining_l);
+            stats.staying[l] += self.in_units(staying_l);
+            let pairs = &mut stats.pairs;
+            let (kl, lk) = (pairs.at(k, l), pairs.at(l, k));
+            (pairs.joining[lk], pairs.joining[kl]) = (joining_k, joining_l);
+            (pairs.staying[kl], pairs.staying[lk]) = (staying_k, staying_l);
+            self.link_few(pairs, lk, (linked, all), others);
+            self.link_few(pairs, kl, (linked, all), size);
+            pairs.from_home[lk] = moves(without_l, others - 1, joining_k, staying_l);
+            pairs.from_home[kl] = moves(without_k, size - 1, joining_l, staying_k);
         }
-        (stats.blocks[k].joining, stats.blocks[k].staying) = (joining, staying);
+        (stats.joining[k], stats.staying[k]) = (joining, staying);
+    }
+
+    /// What a few links add at a place, where a vertex brings `more` pairs.
+    #[inline(always)]
+    fn link_few(&self, pairs: &mut Pairs, at: usize, (linked, all): (u64, u64), more: u64) {
+        let unlinked = all - linked + more;
+        for (links, row) in (1..).zip(&mut pairs.few_links) {
+            // A vertex cannot have more links to a block than the block has vertices.
+            row[at] = if links <= more { self.coin.turn(linked, unlinked, links) } else { 0.0 };
+        }
     }
 
     /// The growth that a vertex with so many pairs, none of them linked, was; and how many pairs there are
@@ -235,24 +280,34 @@ impl Irm {
     /// Whether what is kept up to date equals what is computed anew, to the last bit.
     pub(super) fn caches_are_true(&self, stats: &Links, z: &Partition) -> bool {
         let mut anew = stats.clone();
-        anew.alone = 0;
-        for &slot in z.live() {
-            assert_eq!(stats.blocks[slot.index()].size, z.size(slot), "sizes are as in z");
-            self.conclude(&mut anew, z, slot);
-            anew.alone += self.in_units(self.coin.ln_evidence(0, stats.size(slot.index())));
-        }
         let live = || z.live().iter().map(|k| k.index());
-        for k in live() {
-            let units = |of: fn(&Pair) -> f64| {
-                live().map(|l| self.in_units(of(&anew.row(k)[l]))).sum::<i64>()
-            };
-            let (joining, staying) = (units(|pair| pair.joining), units(|pair| pair.staying));
-            (anew.blocks[k].joining, anew.blocks[k].staying) = (joining, staying);
+        for &slot in z.live() {
+            assert_eq!(stats.size[slot.index()], z.size(slot), "sizes are as in z");
+            self.conclude(&mut anew, z, slot);
         }
-        anew.alone == stats.alone
+        let sum = |of: &dyn Fn(usize) -> f64| live().map(|l| self.in_units(of(l))).sum::<i64>();
+        anew.alone = sum(&|l| self.coin.ln_evidence(0, stats.size(l)));
+        for k in live() {
+            anew.joining[k] = sum(&|l| anew.pairs.joining[anew.pairs.at(l, k)]);
+            anew.staying[k] = sum(&|l| anew.pairs.staying[anew.pairs.at(k, l)]);
+        }
+        // What is left of empty slots means nothing, and is left alone.
+        anew == *stats || (z.live().len() < stats.size.len() && self.same_blocks(&anew, stats, z))
+    }
+
+    fn same_blocks(&self, a: &Links, b: &Links, z: &Partition) -> bool {
+        let live = || z.live().iter().map(|k| k.index());
+        let same = |of: &dyn Fn(&Links) -> f64| of(a).to_bits() == of(b).to_bits();
+        a.alone == b.alone
+            && live().all(|k| (a.joining[k], a.staying[k]) == (b.joining[k], b.staying[k]))
             && live().all(|k| {
-                anew.blocks[k] == stats.blocks[k]
-                    && live().all(|l| anew.row(k)[l] == stats.row(k)[l])
+                live().all(|l| {
+                    let at = a.pairs.at(k, l);
+                    same(&|links| links.pairs.joining[at])
+                        && same(&|links| links.pairs.staying[at])
+                        && (0..FEW).all(|few| same(&|links| links.pairs.few_links[few][at]))
+                        && same(&|links| links.pairs.from_home[at])
+                })
             })
     }
 
@@ -266,70 +321,93 @@ impl Irm {
         slots: &[Slot],
         gains: &mut [f64],
     ) {
-        let home_slot = home.unwrap_or(Slot::NOWHERE);
-        let home = home.map(|home| HomeLoad {
-            slot: home.index(),
-            links: load.linked.to(home.index()),
-            others: stats.size(home.index()) - 1 - load.hidden.to_if::<HIDDEN>(home.index()),
-        });
-        for (slot, gain) in slots.iter().zip(&mut *gains) {
-            *gain = if *slot == home_slot {
-                self.gain_at_home::<HIDDEN>(stats, load, slot.index())
-            } else if stats.blocks[slot.index()].size == 0 {
-                self.gain_alone::<HIDDEN>(stats, load, home.as_ref())
-            } else {
-                self.gain_elsewhere::<HIDDEN>(stats, load, home.as_ref(), slot.index())
-            };
-        }
-    }
-
-    /// The gain of a vertex that joins block k, which is not its home.
-    #[inline(always)]
-    fn gain_elsewhere<const HIDDEN: bool>(
-        &self,
-        stats: &Links,
-        load: &VertexLoad,
-        home: Option<&HomeLoad>,
-        k: usize,
-    ) -> f64 {
         let VertexLoad { linked: links, hidden: unseen, .. } = load;
-        let row = stats.row(k);
-        let home_index = home.map_or(usize::MAX, |home| home.slot);
-        // Pairs with its home come last, and so do those with blocks that hide something from it.
-        let skip = |l: usize| l == home_index || unseen.to_if::<HIDDEN>(l) > 0;
+        let pairs = &stats.pairs;
+        let home_index = home.map_or(usize::MAX, Slot::index);
         // As if it had no links at all, …
-        let mut sum = stats.blocks[k].joining as f64 * self.unit;
-        // … but it has some.
-        for l in links.once.iter().map(|l| l.index()) {
-            if !skip(l) {
-                sum += row[l].one_link;
+        for (slot, gain) in slots.iter().zip(&mut *gains) {
+            *gain = stats.joining[slot.index()] as f64 * self.unit;
+        }
+        // … but it has some. Pairs with its home come last, and so do those with blocks that hide something.
+        let skip = |l: usize| l == home_index || unseen.to_if::<HIDDEN>(l) > 0;
+        for (blocks, few_links) in links.few.iter().zip(&pairs.few_links) {
+            for l in blocks.iter().map(|l| l.index()).filter(|&l| !skip(l)) {
+                let row = pairs.row(few_links, l);
+                for (slot, gain) in slots.iter().zip(&mut *gains) {
+                    *gain += row[slot.index()];
+                }
             }
         }
-        for l in links.often.iter().map(|l| l.index()) {
-            if !skip(l) {
-                let Pair { linked, all, .. } = row[l];
-                sum += self.coin.turn(u64::from(linked), all + stats.size(l), links.to(l));
+        for l in links.many.iter().map(|l| l.index()).filter(|&l| !skip(l)) {
+            let (new, more) = (links.to(l), stats.size(l));
+            let (linked, unlinked) = (pairs.row(&pairs.linked, l), pairs.row(&pairs.unlinked, l));
+            for (slot, gain) in slots.iter().zip(&mut *gains) {
+                let k = slot.index();
+                *gain += self.coin.turn(linked[k].into(), unlinked[k] + more, new);
             }
         }
         if HIDDEN {
             for l in unseen.touched.iter().map(|l| l.index()).filter(|&l| l != home_index) {
-                let (Pair { linked, all, joining, .. }, more) =
-                    (row[l], stats.size(l) - unseen.to(l));
-                sum += self.coin.gain(u64::from(linked), all, links.to(l), more) - joining;
+                let (new, more) = (links.to(l), stats.size(l) - unseen.to(l));
+                for (slot, gain) in slots.iter().zip(&mut *gains) {
+                    let (linked, all) = stats.counts(l, slot.index());
+                    *gain += self.coin.gain(linked, all, new, more);
+                    *gain -= pairs.joining[pairs.at(l, slot.index())];
+                }
             }
         }
-        let Some(home) = home else { return sum };
-        let Pair { linked, all, joining, from_home, .. } = row[home.slot];
-        let (linked, size) = (u64::from(linked), stats.size(k));
-        let (new, hidden) = (links.to(k), unseen.to_if::<HIDDEN>(k));
-        if new > 0 || hidden > 0 || unseen.to_if::<HIDDEN>(home.slot) > 0 {
-            // Some pairs between k and its home are its own.
-            let all = all - (size - hidden);
-            sum + (self.coin.gain(linked - new, all, home.links, home.others) - joining)
-        } else if home.links == 0 {
-            sum + from_home
-        } else {
-            sum + (from_home + self.coin.turn(linked, all - size + home.others, home.links))
+        let home = home.map(|home| HomeLoad {
+            slot: home.index(),
+            links: links.to(home.index()),
+            others: stats.size(home.index()) - 1 - unseen.to_if::<HIDDEN>(home.index()),
+        });
+        if let Some(home) = &home {
+            self.leave_home::<HIDDEN>(stats, load, home, slots, gains);
+        }
+        // Last, what is different: the home itself, and new blocks.
+        for (slot, gain) in slots.iter().zip(&mut *gains) {
+            if slot.index() == home_index {
+                *gain = self.gain_at_home::<HIDDEN>(stats, load, slot.index());
+            } else if stats.size[slot.index()] == 0 {
+                *gain = self.gain_alone::<HIDDEN>(stats, load, home.as_ref());
+            }
+        }
+    }
+
+    /// Adds to the gains what is different because the vertex is still counted in its home, and its links
+    /// there.
+    #[inline(always)]
+    fn leave_home<const HIDDEN: bool>(
+        &self,
+        stats: &Links,
+        load: &VertexLoad,
+        home: &HomeLoad,
+        slots: &[Slot],
+        gains: &mut [f64],
+    ) {
+        let (pairs, h) = (&stats.pairs, home.slot);
+        let (linked, unlinked) = (pairs.row(&pairs.linked, h), pairs.row(&pairs.unlinked, h));
+        let (joining, from_home) = (pairs.row(&pairs.joining, h), pairs.row(&pairs.from_home, h));
+        let hides = load.hidden.to_if::<HIDDEN>(h) > 0;
+        for (slot, gain) in slots.iter().zip(gains) {
+            let k = slot.index();
+            let (new, hidden) = (load.linked.to(k), load.hidden.to_if::<HIDDEN>(k));
+            let size = stats.size(k);
+            if k == h || size == 0 {
+                continue;
+            }
+            let links = u64::from(linked[k]);
+            if new > 0 || hidden > 0 || hides {
+                // Some pairs between k and its home are its own.
+                let all = links + unlinked[k] - (size - hidden);
+                *gain += self.coin.gain(links - new, all, home.links, home.others) - joining[k];
+            } else {
+                *gain += from_home[k];
+                if home.links > 0 {
+                    let zeros = unlinked[k] + home.others - size;
+                    *gain += self.coin.turn(links, zeros, home.links);
+                }
+            }
         }
     }
 
@@ -365,13 +443,13 @@ impl Irm {
         load: &VertexLoad,
         home: usize,
     ) -> f64 {
-        let row = stats.row(home);
-        let mut sum = stats.blocks[home].staying as f64 * self.unit;
+        let mut sum = stats.staying[home] as f64 * self.unit;
         for l in touched::<HIDDEN>(load) {
-            let Pair { linked, all, staying, .. } = row[l];
+            let (linked, all) = stats.counts(home, l);
             let new = load.linked.to(l);
             let others = stats.size(l) - u64::from(l == home) - load.hidden.to_if::<HIDDEN>(l);
-            sum += self.coin.gain(u64::from(linked) - new, all - others, new, others) - staying;
+            sum += self.coin.gain(linked - new, all - others, new, others);
+            sum -= stats.pairs.staying[stats.pairs.at(home, l)];
         }
         sum
     }
@@ -396,16 +474,15 @@ impl Irm {
             (load.linked.to(l.index()), m * size(l) - unseen)
         };
         for (&slot, gain) in slots.iter().zip(gains) {
-            let row = stats.row(slot.index());
             // The pairs between two blocks without C.
             let without = |other: Slot| {
-                let Pair { linked, all, .. } = row[other.index()];
+                let (linked, all) = stats.counts(slot.index(), other.index());
                 let (linked_c, all_c) = match home {
                     Some(home) if home == slot => brings(other),
                     Some(home) if home == other => brings(slot),
                     _ => (0, 0),
                 };
-                (u64::from(linked) - linked_c, all - all_c)
+                (linked - linked_c, all - all_c)
             };
             let mut sum = 0.0;
             for &other in z.live().iter().filter(|&&other| other != slot) {
@@ -418,10 +495,9 @@ impl Irm {
             if HIDDEN {
                 more -= load.hidden.to(slot.index()) + u64::from(load.hidden.inner);
             }
-            let Pair { linked, all, .. } = row[slot.index()];
-            let counted = if home == Some(slot) { (new, more) } else { (0, 0) };
-            let (linked, all) = (u64::from(linked) - counted.0, all - counted.1);
-            *gain = sum + self.coin.gain(linked, all, new, more);
+            let (linked, all) = stats.counts(slot.index(), slot.index());
+            let of_c = if home == Some(slot) { (new, more) } else { (0, 0) };
+            *gain = sum + self.coin.gain(linked - of_c.0, all - of_c.1, new, more);
         }
     }
 }

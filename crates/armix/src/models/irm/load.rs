@@ -1,5 +1,6 @@
 //! What a set of vertices carries: how many they are, and their pairs with every block.
 
+use super::links::FEW;
 use crate::partition::{Item, Partition, Slot};
 
 /// How many vertices there are in the set, and their linked and hidden pairs.
@@ -17,9 +18,10 @@ pub(super) struct PairLoad {
     /// By slot; zero except in the slots of `touched`.
     to: Vec<u32>,
     pub(super) touched: Vec<Slot>,
-    /// Those of `touched` with one pair, and those with several. Only for a single vertex.
-    pub(super) once: Vec<Slot>,
-    pub(super) often: Vec<Slot>,
+    /// Those of `touched` with one pair, two of them, and so on; and those with many. Only for a single
+    /// vertex.
+    pub(super) few: [Vec<Slot>; FEW],
+    pub(super) many: Vec<Slot>,
     pub(super) inner: u32,
     /// Marks the members of the set while their inner pairs are counted.
     member: Vec<bool>,
@@ -30,8 +32,8 @@ impl PairLoad {
         PairLoad {
             to: Vec::new(),
             touched: Vec::new(),
-            once: Vec::new(),
-            often: Vec::new(),
+            few: Default::default(),
+            many: Vec::new(),
             inner: 0,
             member: vec![false; n],
         }
@@ -59,18 +61,25 @@ impl PairLoad {
     }
 
     fn weigh_one(&mut self, neighbours: &[u32], z: &Partition) {
+        // Written without branches where it can be: most of the time of large networks is spent here.
+        let PairLoad { to, touched, few, many, .. } = self;
         let slots_of_items = z.slots_of_items();
+        let mut count = 0;
+        touched.resize(to.len().min(neighbours.len()) + 1, Slot::NOWHERE);
         for &neighbour in neighbours {
             let slot = slots_of_items[neighbour as usize];
             if slot != Slot::NOWHERE {
-                self.count(slot);
+                let pairs = &mut to[slot.index()];
+                touched[count] = slot;
+                count += usize::from(*pairs == 0);
+                *pairs += 1;
             }
         }
-        self.once.clear();
-        self.often.clear();
-        for &slot in &self.touched {
-            let list = if self.to[slot.index()] == 1 { &mut self.once } else { &mut self.often };
-            list.push(slot);
+        touched.truncate(count);
+        few.iter_mut().for_each(Vec::clear);
+        many.clear();
+        for &slot in &*touched {
+            few.get_mut(to[slot.index()] as usize - 1).unwrap_or(many).push(slot);
         }
     }
 

@@ -156,7 +156,7 @@ impl Model for Irm {
         let mut sum = 0.0;
         for (at, &slot) in z.live().iter().enumerate() {
             for &other in &z.live()[..=at] {
-                let (linked, total) = stats.counts(slot, other);
+                let (linked, total) = stats.counts(slot.index(), other.index());
                 sum += self.coin.ln_evidence(linked, total);
             }
         }
@@ -165,7 +165,7 @@ impl Model for Irm {
 
     fn predict(&self, stats: &Links, z: &Partition, (u, v): (u32, u32)) -> f64 {
         let slot = |vertex: u32| z.slot_of(Item::new(vertex as usize));
-        let (linked, total) = stats.counts(slot(u), slot(v));
+        let (linked, total) = stats.counts(slot(u).index(), slot(v).index());
         (linked as f64 + self.beta.0) / (total as f64 + self.beta.0 + self.beta.1)
     }
 
