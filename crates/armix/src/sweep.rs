@@ -39,6 +39,9 @@ pub trait Chooser {
     /// them leads to where the chooser has to end.
     fn choose(&mut self, item: Item, candidates: &Candidates<'_>) -> Option<usize>;
 
+    /// Told ln π of the choice.
+    fn chosen(&mut self, _ln_pi: f64) {}
+
     /// Announces that `item` stays in `slot` for the rest of the move.
     fn settled(&mut self, _item: Item, _slot: Slot) {}
 
@@ -96,7 +99,9 @@ pub fn sweep<M: Model>(
         Some(choice) => {
             state.put(held, slots[choice]);
             // From the gain, not the weight: an unlikely way back may have a weight that rounds to 0.
-            gains[choice] - ln_largest - libm::log(total)
+            let ln_pi = gains[choice] - ln_largest - libm::log(total);
+            chooser.chosen(ln_pi);
+            ln_pi
         }
         None => {
             state.put(held, slots[0]);
@@ -125,14 +130,18 @@ pub struct Follow<'a> {
     target: &'a Partition,
     /// For each block of the target (named by its slot there), the slot where it grows here.
     slot_of_block: &'a mut Vec<Slot>,
+    /// Gives up when ln of the probability of its choices is below.
+    floor: f64,
+    ln_t: f64,
 }
 
 impl<'a> Follow<'a> {
-    /// A chooser that ends in `target`, if that can be reached; the buffer is for its use.
-    pub fn new(target: &'a Partition, slot_of_block: &'a mut Vec<Slot>) -> Self {
+    /// A chooser that ends in `target`, if that can be reached with a probability of more than
+    /// exp(`floor`); the buffer is for its use.
+    pub fn new(target: &'a Partition, slot_of_block: &'a mut Vec<Slot>, floor: f64) -> Self {
         slot_of_block.clear();
         slot_of_block.resize(target.slots(), Slot::NOWHERE);
-        Follow { target, slot_of_block }
+        Follow { target, slot_of_block, floor, ln_t: 0.0 }
     }
 
     fn growing_at(&mut self, item: Item) -> &mut Slot {
@@ -142,6 +151,9 @@ impl<'a> Follow<'a> {
 
 impl Chooser for Follow<'_> {
     fn choose(&mut self, item: Item, candidates: &Candidates<'_>) -> Option<usize> {
+        if self.ln_t < self.floor {
+            return None;
+        }
         let growing_at = self.growing_at(item);
         if *growing_at == Slot::NOWHERE {
             let fresh = candidates.fresh?;
@@ -149,6 +161,10 @@ impl Chooser for Follow<'_> {
             return Some(fresh);
         }
         candidates.slots.iter().position(|s| s == growing_at)
+    }
+
+    fn chosen(&mut self, ln_pi: f64) {
+        self.ln_t += ln_pi;
     }
 
     fn settled(&mut self, item: Item, slot: Slot) {

@@ -83,16 +83,21 @@ impl<'t, M: Model> Replay<'t, M> {
         }
     }
 
-    /// ln T_φ(to | from): runs the proposal from `from`, forced to end in `to`. −∞ if it cannot.
+    /// ln T_φ(to | from): runs the proposal from `from`, forced to end in `to`. −∞ if it cannot, or if it
+    /// turns out on the way that the result will be below `floor`.
     pub fn ln_t(
         &mut self,
         proposal: &mut dyn Proposal<M>,
         phi: &Phi,
         from: &State<'t, M>,
         to: &Partition,
+        floor: f64,
     ) -> f64 {
+        if floor > 0.0 {
+            return f64::NEG_INFINITY;
+        }
         self.state.copy_from(from);
-        let mut follow = Follow::new(to, &mut self.slot_of_block);
+        let mut follow = Follow::new(to, &mut self.slot_of_block, floor);
         let ln_t = proposal.propose(phi, &mut self.state, &mut follow);
         if ln_t > f64::NEG_INFINITY && self.comparer.same(self.state.z(), to) {
             ln_t
@@ -101,6 +106,9 @@ impl<'t, M: Model> Replay<'t, M> {
         }
     }
 }
+
+/// Acceptance probabilities below this are not told from 0 in the records.
+const NEGLIGIBLE: f64 = 1e-6;
 
 /// min(1, ratio), from ln of the ratio q(z*) T(z|z*) / (q(z) T(z*|z)) (eq. acceptrate). What is not
 /// a number is not accepted.
@@ -140,10 +148,14 @@ impl<M: Model> Move<M> for Metropolis<M> {
         let Chain { state, ln_q, proposed, replay } = chain;
         proposed.copy_from(state);
         let there = self.proposal.propose(&self.phi, proposed, &mut Sample(rng));
-        let back = replay.ln_t(&mut *self.proposal, &self.phi, proposed, state.z());
         let ln_q_proposed = proposed.ln_q();
+        // The proposal will be accepted if the probability of the way back is high enough. Often it is
+        // clear after a few steps that it is not, and then there is no need to go all of it.
+        let uniform = rng.uniform();
+        let floor = libm::log(uniform.min(NEGLIGIBLE)) - (ln_q_proposed - *ln_q - there);
+        let back = replay.ln_t(&mut *self.proposal, &self.phi, proposed, state.z(), floor);
         let probability = acceptance(ln_q_proposed - *ln_q + back - there);
-        let accepted = rng.uniform() < probability;
+        let accepted = uniform < probability;
         if accepted {
             std::mem::swap(state, proposed);
             *ln_q = ln_q_proposed;

@@ -198,11 +198,18 @@ impl<M: Model> Problem<M> {
             for &(outcome, there) in &paths {
                 paths_to[outcome] += 1;
                 sum += there.exp();
-                let replayed = replay.ln_t(proposal, phi, state, states[outcome].z());
+                let replayed =
+                    replay.ln_t(proposal, phi, state, states[outcome].z(), f64::NEG_INFINITY);
                 errors.replay =
                     Some(nan_max(errors.replay.unwrap_or(0.0), (replayed - there).abs()));
                 let phi_back = background_back(phi, &self.states[z]);
-                let back = replay.ln_t(proposal, &phi_back, &states[outcome], state.z());
+                let back = replay.ln_t(
+                    proposal,
+                    &phi_back,
+                    &states[outcome],
+                    state.z(),
+                    f64::NEG_INFINITY,
+                );
                 let ln_ratio = self.posterior[outcome].ln() - self.posterior[z].ln() + back - there;
                 kernel[z][outcome] += there.exp() * acceptance(ln_ratio);
             }
