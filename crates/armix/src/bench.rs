@@ -161,7 +161,7 @@ pub struct Cost {
     pub to_gibbs: f64,
     /// The share of applications that had nothing to propose.
     pub idle: f64,
-    /// The mean acceptance probability of proposals; `None` if nothing was proposed.
+    /// The share of proposals that were accepted; `None` if nothing was proposed.
     pub accept_rate: Option<f64>,
     /// The mean number of blocks.
     pub blocks: f64,
@@ -234,7 +234,7 @@ struct Meter<'t, M: Model> {
     seconds: f64,
     blocks: f64,
     idle: u64,
-    probability: f64,
+    accepted: u64,
     work_before: u64,
 }
 
@@ -254,7 +254,7 @@ impl<'t, M: Model> Meter<'t, M> {
             seconds: 0.0,
             blocks: 0.0,
             idle: 0,
-            probability: 0.0,
+            accepted: 0,
         }
     }
 
@@ -267,9 +267,9 @@ impl<'t, M: Model> Meter<'t, M> {
             let began = cpu_seconds();
             for _ in 0..together {
                 match self.step.step(&mut self.chain, past, &mut self.rng) {
-                    Outcome::Scanned => self.probability += 1.0,
+                    Outcome::Scanned => self.accepted += 1,
                     Outcome::Idle => self.idle += 1,
-                    Outcome::Proposed { probability, .. } => self.probability += probability,
+                    Outcome::Proposed { accepted } => self.accepted += u64::from(accepted),
                 }
                 self.chain.compact();
                 self.blocks += self.chain.z().blocks() as f64;
@@ -301,7 +301,7 @@ impl<'t, M: Model> Meter<'t, M> {
             work_per_second: work / mean,
             to_gibbs: mean / reference,
             idle: self.idle as f64 / count,
-            accept_rate: (proposed > 0).then(|| self.probability / proposed as f64),
+            accept_rate: (proposed > 0).then(|| self.accepted as f64 / proposed as f64),
             blocks: self.blocks / count,
             blocks_before: place.blocks(),
             blocks_after: self.chain.z().blocks(),

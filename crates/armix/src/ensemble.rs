@@ -39,7 +39,7 @@ pub struct Status {
     pub log_joint: f64,
     /// The mean number of blocks of its chains now.
     pub blocks: f64,
-    /// The mean acceptance probability so far; `None` if nothing was proposed.
+    /// The share of proposals accepted so far; `None` if nothing was proposed.
     pub accept_rate: Option<f64>,
 }
 

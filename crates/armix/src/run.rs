@@ -171,8 +171,6 @@ pub struct Counter {
     pub proposed: u64,
     /// How many were accepted.
     pub accepted: u64,
-    /// The sum of the acceptance probabilities.
-    pub probability: f64,
     /// How often there was nothing to propose, because the past agrees.
     pub idle: u64,
     /// Seconds, summed over chains.
@@ -182,16 +180,15 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// The mean acceptance probability; `None` if nothing was proposed.
+    /// The share of proposals that were accepted; `None` if nothing was proposed.
     pub fn accept_rate(&self) -> Option<f64> {
-        (self.proposed > 0).then(|| self.probability / self.proposed as f64)
+        (self.proposed > 0).then(|| self.accepted as f64 / self.proposed as f64)
     }
 
     /// Adds what another counter has counted.
     pub fn add(&mut self, other: &Counter) {
         self.proposed += other.proposed;
         self.accepted += other.accepted;
-        self.probability += other.probability;
         self.idle += other.idle;
         self.seconds += other.seconds;
         self.work += other.work;

@@ -118,14 +118,12 @@ impl<'t, M: Model> Runner<'t, M> {
                     Outcome::Scanned => {
                         counter.proposed += 1;
                         counter.accepted += 1;
-                        counter.probability += 1.0;
                     }
-                    Outcome::Proposed { probability, accepted } => {
+                    Outcome::Proposed { accepted } => {
                         counter.proposed += 1;
                         counter.accepted += u64::from(accepted);
-                        counter.probability += probability;
                         self.proposals.proposed += 1;
-                        self.proposals.probability += probability;
+                        self.proposals.accepted += u64::from(accepted);
                     }
                 }
             }

@@ -51,7 +51,7 @@ pub struct MoveSummary {
     pub proposed: u64,
     /// How many were accepted.
     pub accepted: u64,
-    /// The mean acceptance probability; `null` if nothing was proposed.
+    /// The share of proposals that were accepted; `null` if nothing was proposed.
     pub accept_rate: Option<f64>,
     /// How often the past agreed, so that there was nothing to propose.
     pub idle: u64,

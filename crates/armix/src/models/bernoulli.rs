@@ -116,6 +116,13 @@ impl ColumnCounts {
     fn weigh(&mut self, items: &[Item], bits: &Bits) {
         let ColumnCounts { at, count } = self;
         at.drain(..).for_each(|column| count[column as usize] = 0);
+        if let [row] = items {
+            bits.for_each(row.index(), |column| {
+                at.push(column as u32);
+                count[column] = 1;
+            });
+            return;
+        }
         for item in items {
             bits.for_each(item.index(), |column| {
                 if count[column] == 0 {

@@ -107,9 +107,6 @@ impl<'t, M: Model> Replay<'t, M> {
     }
 }
 
-/// Acceptance probabilities below this are not told from 0 in the records.
-const NEGLIGIBLE: f64 = 1e-6;
-
 /// min(1, ratio), from ln of the ratio q(z*) T(z|z*) / (q(z) T(z*|z)) (eq. acceptrate). What is not
 /// a number is not accepted.
 pub fn acceptance(ln_ratio: f64) -> f64 {
@@ -152,14 +149,13 @@ impl<M: Model> Move<M> for Metropolis<M> {
         // The proposal will be accepted if the probability of the way back is high enough. Often it is
         // clear after a few steps that it is not, and then there is no need to go all of it.
         let uniform = rng.uniform();
-        let floor = libm::log(uniform.min(NEGLIGIBLE)) - (ln_q_proposed - *ln_q - there);
+        let floor = libm::log(uniform) - (ln_q_proposed - *ln_q - there);
         let back = replay.ln_t(&mut *self.proposal, &self.phi, proposed, state.z(), floor);
-        let probability = acceptance(ln_q_proposed - *ln_q + back - there);
-        let accepted = uniform < probability;
+        let accepted = uniform < acceptance(ln_q_proposed - *ln_q + back - there);
         if accepted {
             std::mem::swap(state, proposed);
             *ln_q = ln_q_proposed;
         }
-        Outcome::Proposed { probability, accepted }
+        Outcome::Proposed { accepted }
     }
 }

@@ -28,8 +28,6 @@ pub enum Outcome {
     Idle,
     /// A proposal.
     Proposed {
-        /// min(1, q(z*) T(z|z*) / (q(z) T(z*|z))).
-        probability: f64,
         /// Whether it was accepted.
         accepted: bool,
     },

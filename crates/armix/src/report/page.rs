@@ -190,7 +190,7 @@ pub struct Move {
     pub proposed: u64,
     /// How many were accepted.
     pub accepted: u64,
-    /// The mean acceptance probability; `None` if nothing was proposed.
+    /// The share of proposals that were accepted; `None` if nothing was proposed.
     pub accept_rate: Option<f64>,
     /// How often there was nothing to propose.
     pub idle: u64,

@@ -31,7 +31,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 /// The version of this layout; another one is refused.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// The first bytes of binary files.
 const MAGIC: &[u8; 8] = b"armix\0s1";
 

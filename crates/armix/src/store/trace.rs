@@ -23,7 +23,7 @@ pub(super) fn header(settings: &Settings) -> String {
     let mut line = String::from("ensemble,chain,iteration,log_joint,blocks");
     (1..=TOP).for_each(|k| line += &format!(",fraction_{k}"));
     for (_, name) in proposals(settings) {
-        line += &format!(",{name}_accepted,{name}_idle,{name}_probability");
+        line += &format!(",{name}_accepted,{name}_idle");
     }
     line + "\n"
 }
@@ -51,8 +51,7 @@ pub(super) fn append(out: &mut String, settings: &Settings, view: &dyn View, n: 
             }
             for (at, _) in proposals(settings) {
                 let counter = &record.moves[at];
-                let probability = counter.accept_rate().map_or(String::new(), |p| p.to_string());
-                let _ = write!(out, ",{},{},{probability}", counter.accepted, counter.idle);
+                let _ = write!(out, ",{},{}", counter.accepted, counter.idle);
             }
             out.push('\n');
         }
