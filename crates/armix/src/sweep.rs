@@ -90,7 +90,9 @@ pub fn sweep<M: Model>(
         weights.push(1.0);
     } else {
         state.gains(&held, slots, gains);
-        ln_largest = gains.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        // Not f64::max, which takes trouble over what is not a number.
+        let larger = |a: f64, b: f64| if b > a { b } else { a };
+        ln_largest = gains.iter().copied().fold(f64::NEG_INFINITY, larger);
         exponentials(gains, ln_largest, weights);
     }
     let total = weights.iter().sum();

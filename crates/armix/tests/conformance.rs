@@ -183,6 +183,44 @@ fn states_do_not_drift() {
     models::visit_all(&mut Drift);
 }
 
+/// A network whose blocks have more pairs than the tables hold: gains are differences of ln q there, too,
+/// for single vertices and for sets, from their home and from nowhere.
+#[test]
+fn gains_are_differences_of_ln_q_in_large_networks() {
+    let graph = armix::builtin::planted_by_degree(3, 12.0, 30_000, 1);
+    let (graph, mut labels) = graph.unwrap();
+    let n = graph.n();
+    let model = armix::models::Irm::new(graph, 0.7, 1.4).unwrap();
+    let target = Target::new(model, 2.0).unwrap();
+    let mut rng = Rng::from_seed(Purpose::Test, 11);
+    // Some blocks are small, so that both ways of computing meet.
+    labels[..40].fill(3);
+    labels[40..43].fill(4);
+    let mut state = State::from_labels(&target, &labels);
+    for step in 0..40 {
+        let first = rng.below(n as u64) as usize;
+        let first = Item::new(if step % 4 == 0 { step } else { first });
+        let home = state.z().slot_of(first);
+        let mut items = vec![first];
+        if step % 3 == 0 {
+            let others = (0..n).filter(|i| i % 97 == 3).map(Item::new);
+            items.extend(others.filter(|&i| i != first && state.z().slot_of(i) == home));
+        }
+        let before = state.ln_q();
+        let held = state.take(&items);
+        let mut slots = state.z().live().to_vec();
+        slots.push(state.fresh());
+        let mut gains = Vec::new();
+        state.gains(&held, &slots, &mut gains);
+        let at_home = slots.iter().position(|&s| s == home).unwrap();
+        let choice = rng.below(slots.len() as u64) as usize;
+        state.put(held, slots[choice]);
+        let (grown, expected) = (gains[choice] - gains[at_home], state.ln_q() - before);
+        // ln q is about −4·10⁵, from terms of up to 10⁷: its last digits are lost.
+        assert!((grown - expected).abs() < 1e-6, "step {step}: {grown} ≠ {expected}");
+    }
+}
+
 /// CRP(α) sums to one over all partitions, and its gains add up to it.
 #[test]
 fn the_prior_is_normalised() {

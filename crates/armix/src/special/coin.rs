@@ -259,4 +259,58 @@ mod tests {
         let exact = 1e6 * (-(ones as f64 + 1.0) / middle).ln_1p();
         assert!((gain - exact).abs() < 1e-7, "{gain} ≠ {exact}");
     }
+
+    /// Toss after toss, ones first, with the predictive probability of each: the naive twin of `gain`.
+    fn tossed(beta: (f64, f64), mut ones: f64, mut zeros: f64, new: u64, more: u64) -> f64 {
+        let mut sum = 0.0;
+        for toss in 0..more {
+            let all = ones + zeros + beta.0 + beta.1;
+            if toss < new {
+                sum += libm::log((ones + beta.0) / all);
+                ones += 1.0;
+            } else {
+                // The larger of the two would lose the digits of the smaller.
+                sum += match zeros < ones {
+                    true => libm::log((zeros + beta.1) / all),
+                    false => libm::log1p(-(ones + beta.0) / all),
+                };
+                zeros += 1.0;
+            }
+        }
+        sum
+    }
+
+    #[test]
+    fn gains_shifts_and_turns_are_those_of_single_tosses() {
+        for beta in [(1.0, 1.0), (0.3, 2.5), (5.0, 1e-3)] {
+            let coin = BetaBernoulli::new(beta.0, beta.1, 1 << 45);
+            // Within the tables, across their end, and far beyond it.
+            for total in [0u64, 1, 40, 1_000_000, 1_048_500, 3_000_000, 40_000_000_000] {
+                for share in [0.0, 1e-6, 0.03, 0.5, 1.0] {
+                    let ones = (total as f64 * share) as u64;
+                    let (x, y) = (ones as f64, (total - ones) as f64);
+                    for (new, more) in [(0, 0), (0, 1), (1, 1), (2, 7), (0, 3000), (90, 90)] {
+                        let close = |fast: f64, slow: f64, what: &str| {
+                            let error = (fast - slow).abs() / slow.abs().max(1.0);
+                            // Tables hold numbers up to 10⁷, exact to 2e-9.
+                            assert!(
+                                error < 2e-8,
+                                "{what} of {ones}/{total}, {new}/{more}, β {beta:?}: {fast}, not {slow}"
+                            );
+                        };
+                        close(
+                            coin.gain(ones, total, new, more),
+                            tossed(beta, x, y, new, more),
+                            "gain",
+                        );
+                        let zeros = tossed(beta, x, y, 0, more);
+                        close(coin.shift(ones, total, total + more), zeros, "shift");
+                        close(coin.shift(ones, total + more, total), -zeros, "shift back");
+                        let turned = tossed(beta, x, y, new, more) - zeros;
+                        close(coin.turn(ones, total - ones + more, new), turned, "turn");
+                    }
+                }
+            }
+        }
+    }
 }

@@ -26,7 +26,7 @@ pub struct Links {
 }
 
 /// So many links to a block are few: what they make is kept.
-pub(super) const FEW: usize = 3;
+const FEW: usize = 2;
 
 /// What is kept of every two slots, in squares of so many rows. Row l has what matters for vertices with
 /// links to l, or whose home is l; the columns k are where they may go.
@@ -76,8 +76,8 @@ impl Pairs {
         if slots <= self.side {
             return;
         }
-        // Grow by half, so that a growing number of blocks rarely copies everything.
-        let side = slots.max(self.side + self.side / 2).max(8);
+        // A little more than needed, so that a growing number of blocks rarely copies everything.
+        let side = slots.max(self.side + self.side / 8).max(8);
         grow_square(&mut self.linked, self.side, side);
         grow_square(&mut self.unlinked, self.side, side);
         for square in [&mut self.joining, &mut self.staying, &mut self.from_home] {
@@ -330,16 +330,15 @@ impl Irm {
         }
         // … but it has some. Pairs with its home come last, and so do those with blocks that hide something.
         let skip = |l: usize| l == home_index || unseen.to_if::<HIDDEN>(l) > 0;
-        for (blocks, few_links) in links.few.iter().zip(&pairs.few_links) {
-            for l in blocks.iter().map(|l| l.index()).filter(|&l| !skip(l)) {
+        for l in links.touched().iter().map(|l| l.index()).filter(|&l| !skip(l)) {
+            let (new, more) = (links.to(l), stats.size(l));
+            if let Some(few_links) = pairs.few_links.get(new as usize - 1) {
                 let row = pairs.row(few_links, l);
                 for (slot, gain) in slots.iter().zip(&mut *gains) {
                     *gain += row[slot.index()];
                 }
+                continue;
             }
-        }
-        for l in links.many.iter().map(|l| l.index()).filter(|&l| !skip(l)) {
-            let (new, more) = (links.to(l), stats.size(l));
             let (linked, unlinked) = (pairs.row(&pairs.linked, l), pairs.row(&pairs.unlinked, l));
             for (slot, gain) in slots.iter().zip(&mut *gains) {
                 let k = slot.index();
@@ -347,7 +346,7 @@ impl Irm {
             }
         }
         if HIDDEN {
-            for l in unseen.touched.iter().map(|l| l.index()).filter(|&l| l != home_index) {
+            for l in unseen.touched().iter().map(|l| l.index()).filter(|&l| l != home_index) {
                 let (new, more) = (links.to(l), stats.size(l) - unseen.to(l));
                 for (slot, gain) in slots.iter().zip(&mut *gains) {
                     let (linked, all) = stats.counts(l, slot.index());
@@ -506,6 +505,6 @@ impl Irm {
 #[inline(always)]
 fn touched<const HIDDEN: bool>(load: &VertexLoad) -> impl Iterator<Item = usize> {
     let only_unseen = |l: &&Slot| HIDDEN && load.linked.to(l.index()) == 0;
-    let unseen = load.hidden.touched.iter().filter(only_unseen);
-    load.linked.touched.iter().chain(unseen).map(|l| l.index())
+    let unseen = load.hidden.touched().iter().filter(only_unseen);
+    load.linked.touched().iter().chain(unseen).map(|l| l.index())
 }

@@ -1,6 +1,5 @@
 //! What a set of vertices carries: how many they are, and their pairs with every block.
 
-use super::links::FEW;
 use crate::partition::{Item, Partition, Slot};
 
 /// How many vertices there are in the set, and their linked and hidden pairs.
@@ -17,11 +16,9 @@ pub struct VertexLoad {
 pub(super) struct PairLoad {
     /// By slot; zero except in the slots of `touched`.
     to: Vec<u32>,
-    pub(super) touched: Vec<Slot>,
-    /// Those of `touched` with one pair, two of them, and so on; and those with many. Only for a single
-    /// vertex.
-    pub(super) few: [Vec<Slot>; FEW],
-    pub(super) many: Vec<Slot>,
+    /// As long as `to`, so that there is always room; the first `count` are meant.
+    touched: Vec<Slot>,
+    count: usize,
     pub(super) inner: u32,
     /// Marks the members of the set while their inner pairs are counted.
     member: Vec<bool>,
@@ -29,14 +26,7 @@ pub(super) struct PairLoad {
 
 impl PairLoad {
     pub(super) fn new(n: usize) -> Self {
-        PairLoad {
-            to: Vec::new(),
-            touched: Vec::new(),
-            few: Default::default(),
-            many: Vec::new(),
-            inner: 0,
-            member: vec![false; n],
-        }
+        PairLoad { to: Vec::new(), touched: Vec::new(), count: 0, inner: 0, member: vec![false; n] }
     }
 
     #[inline]
@@ -46,40 +36,26 @@ impl PairLoad {
         z: &Partition,
         neighbours: impl Fn(usize) -> &'a [u32],
     ) {
-        for slot in self.touched.drain(..) {
+        for slot in &self.touched[..self.count] {
             self.to[slot.index()] = 0;
         }
-        // One more, for a new block.
+        self.count = 0;
+        // One more, for a new block; and one more to write to, for the list.
         if self.to.len() <= z.slots() {
             self.to.resize(z.slots() + 1, 0);
+            self.touched.resize(z.slots() + 2, Slot::NOWHERE);
         }
         self.inner = 0;
         match items {
-            [vertex] => self.weigh_one(neighbours(vertex.index()), z),
-            _ => self.weigh_many(items, z, neighbours),
-        }
-    }
-
-    fn weigh_one(&mut self, neighbours: &[u32], z: &Partition) {
-        // Written without branches where it can be: most of the time of large networks is spent here.
-        let PairLoad { to, touched, few, many, .. } = self;
-        let slots_of_items = z.slots_of_items();
-        let mut count = 0;
-        touched.resize(to.len().min(neighbours.len()) + 1, Slot::NOWHERE);
-        for &neighbour in neighbours {
-            let slot = slots_of_items[neighbour as usize];
-            if slot != Slot::NOWHERE {
-                let pairs = &mut to[slot.index()];
-                touched[count] = slot;
-                count += usize::from(*pairs == 0);
-                *pairs += 1;
+            [vertex] => {
+                for &neighbour in neighbours(vertex.index()) {
+                    let slot = z.slots_of_items()[neighbour as usize];
+                    if slot != Slot::NOWHERE {
+                        self.count(slot);
+                    }
+                }
             }
-        }
-        touched.truncate(count);
-        few.iter_mut().for_each(Vec::clear);
-        many.clear();
-        for &slot in &*touched {
-            few.get_mut(to[slot.index()] as usize - 1).unwrap_or(many).push(slot);
+            _ => self.weigh_many(items, z, neighbours),
         }
     }
 
@@ -105,13 +81,19 @@ impl PairLoad {
         self.inner /= 2;
     }
 
+    /// Counts a pair. Without a branch, because nothing can foresee which pair is the first of a block.
     #[inline(always)]
     fn count(&mut self, slot: Slot) {
         let pairs = &mut self.to[slot.index()];
-        if *pairs == 0 {
-            self.touched.push(slot);
-        }
+        self.touched[self.count] = slot;
+        self.count += usize::from(*pairs == 0);
         *pairs += 1;
+    }
+
+    /// The blocks with at least one pair.
+    #[inline(always)]
+    pub(super) fn touched(&self) -> &[Slot] {
+        &self.touched[..self.count]
     }
 
     /// The pairs with a slot.
