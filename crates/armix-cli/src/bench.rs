@@ -1,12 +1,13 @@
 //! `armix bench`: what each move costs here, and how cost grows with the number of edges.
 
 use crate::data::{self, DataArgs, Job};
-use crate::fit;
 use crate::output::{emit, emit_json};
 use crate::print::{terminal_width, wrap};
+use crate::{fit, memory};
 use armix::bench::{self, Cost, Place};
 use armix::builtin;
 use armix::data::Data;
+use armix::ensemble;
 use armix::error::{Error, Result};
 use armix::model::Model;
 use armix::models::Irm;
@@ -202,7 +203,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),
         clock: bench::CLOCK,
-        cpus: std::thread::available_parallelism().map_or(1, usize::from),
+        cpus: ensemble::cores(),
         settings: settings(args),
         data: data?,
     };
@@ -312,7 +313,7 @@ fn scaling(args: &Args, progress: &ProgressBar) -> Result<Vec<Measured>> {
             growth: Some(Growth {
                 about_edges: edges,
                 blocks: args.blocks,
-                peak_bytes: peak_bytes(),
+                peak_bytes: memory::peak_bytes(),
             }),
             warmup,
             iteration_to_gibbs: bench::iteration_to_gibbs(&costs),
@@ -346,14 +347,6 @@ fn compare(all: &mut [Measured]) {
             }
         }
     }
-}
-
-/// The most memory that this process has had, where the system tells.
-fn peak_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kibibytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
-    Some(kibibytes * 1024)
 }
 
 fn text(report: &Report, width: usize) -> String {

@@ -4,7 +4,7 @@ use crate::data::{self, DataArgs, Job};
 use crate::output::{emit, emit_json, say};
 use crate::source::Source;
 use crate::watch::Watch;
-use crate::{predict, print, report};
+use crate::{memory, predict, print, report};
 use armix::data::Dataset;
 use armix::diagnose::Diagnosis;
 use armix::error::{Error, Result};
@@ -238,6 +238,9 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     if !args.going.quiet {
         say(&data::describe(&args.data, &dataset));
         dataset.notes.iter().for_each(|note| say(&format!("  {note}")));
+        let chains = settings.ensembles * settings.chains;
+        let hint = idle_threads(args.going.threads, ensemble::cores(), chains);
+        hint.iter().for_each(|hint| say(&format!("  {hint}")));
     }
     let recorder = if args.no_save {
         None
@@ -253,6 +256,22 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
         Some(Recorder::create(Folder::new(folder), manifest)?)
     };
     carry_out(&args.data, &args.model, &dataset, settings, recorder, None, &args.going)
+}
+
+/// What to say if some threads will have nothing to do: a chain is never shared between threads.
+fn idle_threads(asked: Option<usize>, cores: usize, chains: usize) -> Option<String> {
+    let are =
+        if chains == 1 { "is only 1 chain".into() } else { format!("are only {chains} chains") };
+    // 0 leaves it open.
+    match asked.filter(|&threads| threads > 0) {
+        Some(threads) if threads > chains => Some(format!(
+            "hint: there {are} for {threads} threads; use --threads {chains}, or more --ensembles or --chains"
+        )),
+        None if cores > chains => Some(format!(
+            "hint: there {are} for {cores} cores; more --ensembles or --chains use the others, too"
+        )),
+        _ => None,
+    }
 }
 
 /// Of a run that is not saved, the draws of every so-manieth iteration are kept in memory.
@@ -312,7 +331,8 @@ fn conclude(
     let diagnosis = Diagnosis::new(run, &diagnose::Options::default());
     let draws = run.some_draws(diagnosis.burn_in, 1000);
     let held_out = predict::held_out_score(model, dataset, &draws)?;
-    print_summary(run, &diagnosis, name, &dataset.names, held_out.as_ref(), going.json)?;
+    let taken = Some(Taken { peak_memory_bytes: memory::peak_bytes() });
+    print_summary(run, &diagnosis, name, &dataset.names, held_out.as_ref(), taken, going.json)?;
     // After Ctrl-C people want their prompt back.
     let unfinished = run.interrupted() && !watch.timed_out();
     let Some(source) = saved.filter(|_| !going.no_report && !unfinished) else {
@@ -341,6 +361,15 @@ struct Named<'a> {
     items: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     held_out: Option<&'a Score>,
+    #[serde(flatten)]
+    taken: Option<Taken>,
+}
+
+/// What a run that is just over has taken of this machine.
+#[derive(Debug, Clone, Copy, serde::Serialize)]
+pub(crate) struct Taken {
+    /// `null` where the system does not tell.
+    peak_memory_bytes: Option<u64>,
 }
 
 /// Prints the summary of a run.
@@ -350,13 +379,15 @@ pub(crate) fn print_summary(
     name: &str,
     names: &[String],
     held_out: Option<&Score>,
+    taken: Option<Taken>,
     json: bool,
 ) -> Result<()> {
     let summary = Summary::with(run, diagnosis);
     if json {
-        return emit_json(&Named { summary: &summary, items: names, held_out });
+        return emit_json(&Named { summary: &summary, items: names, held_out, taken });
     }
-    let mut text = print::summary(&summary, name, &run.settings, names);
+    let peak = taken.and_then(|taken| taken.peak_memory_bytes);
+    let mut text = print::summary(&summary, name, &run.settings, names, peak);
     if let Some(score) = held_out {
         text += &format!("\n{}\n", predict::describe_score(score));
     }
@@ -399,7 +430,7 @@ fn utc(seconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{parse_bytes, parse_time, utc};
+    use super::{idle_threads, parse_bytes, parse_time, utc};
     use std::time::Duration;
 
     #[test]
@@ -408,6 +439,19 @@ mod tests {
         assert_eq!(utc(951_782_399), "20000228-235959");
         assert_eq!(utc(951_782_400), "20000229-000000");
         assert_eq!(utc(1_798_761_599), "20261231-235959");
+    }
+
+    #[test]
+    fn threads_that_would_be_idle() {
+        for (asked, cores, chains) in
+            [(None, 8, 8), (None, 2, 32), (Some(2), 8, 2), (Some(0), 4, 4)]
+        {
+            assert_eq!(idle_threads(asked, cores, chains), None);
+        }
+        let hint = |asked, cores, chains| idle_threads(asked, cores, chains).expect("a hint");
+        assert!(hint(None, 8, 1).contains("there is only 1 chain for 8 cores; more --ensembles"));
+        assert!(hint(Some(0), 8, 4).contains("4 chains for 8 cores"));
+        assert!(hint(Some(6), 2, 4).contains("4 chains for 6 threads; use --threads 4, or more"));
     }
 
     #[test]

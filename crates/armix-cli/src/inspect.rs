@@ -2,6 +2,7 @@
 
 use crate::data::{self, DataArgs, Job};
 use crate::output::{emit, emit_json};
+use crate::{memory, source};
 use armix::data::{Data, Graph};
 use armix::ensemble::{self, Observer, View};
 use armix::error::Result;
@@ -120,6 +121,15 @@ struct Cost;
 /// A trial takes no longer than this, unless a single iteration does.
 const TRIAL: Duration = Duration::from_millis(500);
 
+/// What labels of a state take besides the labels.
+const LABELS_HEADER: u64 = 40;
+
+/// A part of the draws has about so many labels at most …
+const PART_LABELS: u64 = 32 << 20;
+
+/// … which take so many bytes each.
+const UNPACKED: u64 = 6;
+
 struct Until(Instant);
 
 impl Observer for Until {
@@ -153,15 +163,30 @@ impl Job for Cost {
             i => counters.iter().map(|c| c.seconds).sum::<f64>() / (i * trial.chains) as f64,
         };
         let chains = (whole.ensembles * whole.chains) as f64;
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let cores = ensemble::cores();
         let total = seconds * chains * (whole.iterations + whole.warmup) as f64
             / (cores as f64).min(chains);
-        let n = target.model.n() as u64;
         let blocks = run.traces().filter_map(|t| t.blocks.last()).max().map_or(20, |&b| b as usize);
-        let history = (whole.iterations as u64 / 2 * n * chains as u64).min(whole.history_bytes);
-        let memory = chains as u64 * (7 * target.model.stats_bytes(blocks) + 64 * n) + history;
+        let memory = memory_of(&whole, &target.model, blocks);
         Ok(json!({ "estimate": { "seconds": total, "bytes": memory } }))
     }
+}
+
+/// About how many bytes a run takes that is saved, if its chains have so many blocks.
+fn memory_of<M: Model>(settings: &Settings, model: &M, blocks: usize) -> u64 {
+    let chains = (settings.ensembles * settings.chains) as u64;
+    let states = chains * settings.iterations as u64;
+    let (n, label) = (model.n() as u64, if blocks <= 1 << 8 { 1 } else { 2 });
+    // The program and the data are here already.
+    let so_far = memory::peak_bytes().unwrap_or(16 << 20);
+    let trace = 32 * states;
+    // Labels have a header each. The later half is the history; all are read again in the end.
+    let labels = states * (label * n + LABELS_HEADER);
+    let history = (labels / 2).min(settings.history_bytes);
+    let read = labels.min(source::BUDGET);
+    // Before a part of the draws is packed, and after it was unpacked, labels take more bytes.
+    let part = UNPACKED * (states * n).min(PART_LABELS);
+    so_far + chains * ensemble::chain_bytes(model, blocks) + trace + history.max(read) + part
 }
 
 fn text(out: &Value, columns: Option<&[ColumnInfo]>) -> String {
@@ -219,11 +244,11 @@ fn text(out: &Value, columns: Option<&[ColumnInfo]>) -> String {
     }
     if let Some(estimate) = out["estimate"].as_object() {
         let seconds = estimate["seconds"].as_f64().unwrap_or(0.0);
-        let mib = estimate["bytes"].as_f64().unwrap_or(0.0) / f64::from(1 << 20);
+        let memory = memory::in_mib(estimate["bytes"].as_u64().unwrap_or(0));
         let time = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
         let _ = writeln!(
             s,
-            "estimate    a default run takes about {} and {mib:.0} MiB on this machine",
+            "estimate    a default run takes about {} and {memory} on this machine",
             indicatif::HumanDuration(time)
         );
     }

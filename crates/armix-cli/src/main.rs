@@ -9,6 +9,7 @@ mod exact;
 mod export;
 mod fit;
 mod inspect;
+mod memory;
 mod output;
 mod picture;
 mod plot;

@@ -1,5 +1,6 @@
 //! The summary of a run for people.
 
+use crate::memory;
 use crate::summary::Full;
 use armix::blocks::Blocks;
 use armix::diagnose::{Diagnosis, Motion, Quantity};
@@ -20,11 +21,17 @@ pub(crate) fn terminal_width() -> usize {
     }
 }
 
-/// The whole summary, wrapped to the terminal.
-pub(crate) fn summary(s: &Summary, data: &str, settings: &Settings, names: &[String]) -> String {
+/// The whole summary, wrapped to the terminal; with the peak memory of a run that is just over.
+pub(crate) fn summary(
+    s: &Summary,
+    data: &str,
+    settings: &Settings,
+    names: &[String],
+    peak: Option<u64>,
+) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
-    let _ = write_summary(&mut out, s, data, settings, names, terminal_width());
+    let _ = write_summary(&mut out, s, data, settings, names, peak, terminal_width());
     out
 }
 
@@ -123,10 +130,12 @@ fn write_summary(
     data: &str,
     settings: &Settings,
     names: &[String],
+    peak: Option<u64>,
     width: usize,
 ) -> std::fmt::Result {
+    let memory = peak.map_or(String::new(), |bytes| format!(" and {}", memory::in_mib(bytes)));
     let head = format!(
-        "{data}, model {}: {} ensembles × {} chains × {} iterations of {} in {:.1} s (seed {}){}",
+        "{data}, model {}: {} ensembles × {} chains × {} iterations of {} in {:.1} s{memory} (seed {}){}",
         s.model,
         s.ensembles,
         s.chains,

@@ -18,7 +18,7 @@ pub(crate) struct Args {
     /// The folder of the run
     run: PathBuf,
 
-    /// Print one JSON object, the same as armix fit --json
+    /// Print one JSON object, the same as armix fit --json but for the peak memory
     #[arg(long)]
     json: bool,
 }
@@ -30,6 +30,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         say(&format!("{} of {} iterations are done", run.iterations, run.settings.iterations));
     }
     let diagnosis = Diagnosis::new(run, &Options::default());
-    print_summary(run, &diagnosis, &source.title, &source.names, None, args.json)?;
+    print_summary(run, &diagnosis, &source.title, &source.names, None, None, args.json)?;
     Ok(ExitCode::SUCCESS)
 }

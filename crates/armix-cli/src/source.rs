@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Draws in memory take this many bytes at most; beyond it they are thinned.
-const BUDGET: u64 = 256 << 20;
+pub(crate) const BUDGET: u64 = 256 << 20;
 
 /// A run with its draws and what is known about where it came from.
 pub(crate) struct Source {

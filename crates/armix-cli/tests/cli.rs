@@ -133,6 +133,40 @@ fn quiet_leaves_standard_error_empty() {
 }
 
 #[test]
+fn threads_that_have_nothing_to_do_are_named() {
+    let fit = |options: &str| {
+        succeed(armix(&format!("fit four-vertex -n 3 --ensembles 1 --no-save --json {options}")))
+    };
+    let said = fit("--chains 2 --threads 3");
+    assert!(
+        said.stderr.contains("only 2 chains for 3 threads; use --threads 2"),
+        "{}",
+        said.stderr
+    );
+    assert_eq!(said.stdout.lines().count(), 1);
+    assert!(!fit("--chains 2 --threads 2").stderr.contains("hint"));
+    assert_eq!(fit("--chains 2 --threads 3 --quiet").stderr, "");
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    assert_eq!(fit("--chains 1").stderr.contains("hint: there is only 1 chain"), cores > 1);
+}
+
+/// Where the system tells, people and programs are told how much memory there was at most, and the
+/// estimate for a default run is not far from it.
+#[test]
+fn peak_memory_is_told_and_estimated() {
+    let text = succeed(armix(&format!("fit --no-save {SHORT}"))).stdout;
+    let summary = fit("karate -q");
+    let Some(peak) = summary["peak_memory_bytes"].as_f64() else {
+        assert!(!cfg!(target_os = "linux") && summary["peak_memory_bytes"].is_null());
+        return;
+    };
+    assert!(unwrapped(&text).contains(" MiB (seed 1)"), "{text}");
+    let estimate = number(&json(armix("inspect karate --json"))["estimate"]["bytes"]);
+    let ratio = estimate / peak;
+    assert!(0.8 < ratio && ratio < 2.5, "{estimate} bytes were expected, {peak} were taken");
+}
+
+#[test]
 fn json_does_not_silence_the_progress() {
     let said = succeed(armix("fit four-vertex -n 3 --json"));
     assert!(said.stderr.contains("iteration 3/3"));
@@ -179,7 +213,7 @@ fn the_json_summary_has_every_key_with_its_type() {
     assert_keys(
         &s,
         "model n seed ensembles chains iterations interrupted seconds verdict reasons next moves \
-         log_joint blocks normalised_iterations best_partition items",
+         log_joint blocks normalised_iterations best_partition items peak_memory_bytes",
     );
     assert_eq!(s["model"], "irm");
     for (key, value) in [("n", 34), ("seed", 5), ("ensembles", 3), ("chains", 2), ("iterations", 9)]
@@ -299,6 +333,7 @@ fn timeless(mut summary: Value) -> Value {
     let object = summary.as_object_mut().expect("an object");
     assert!(object.remove("seconds").is_some());
     assert!(object.remove("normalised_iterations").is_some());
+    assert!(object.remove("peak_memory_bytes").is_some());
     for counter in object["moves"].as_object_mut().expect("moves").values_mut() {
         let counter = counter.as_object_mut().expect("a counter");
         assert!(counter.remove("seconds").is_some());

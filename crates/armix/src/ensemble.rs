@@ -7,12 +7,15 @@ use crate::model::Model;
 use crate::run::{Counter, Run, Settings, Start, TOP, Trace};
 use crate::runner::Runner;
 use crate::state::Target;
-use rayon::prelude::*;
 use std::ops::ControlFlow;
+use std::sync::Mutex;
 use std::time::Instant;
 
 /// Chains that would need more memory than this at their start are refused.
 const MEMORY: u64 = 16 << 30;
+
+/// Gibbs scans soon empty most blocks of fewer items than this.
+const SMALL: usize = 16;
 
 /// How the new states of a round reach everybody who needs them. Within one process they are
 /// there already; several processes would gather them here.
@@ -118,11 +121,7 @@ pub fn run<M: Model>(
     exchange: &mut dyn Exchange,
 ) -> Result<Run> {
     check(target, settings)?;
-    let pool = rayon::ThreadPoolBuilder::new()
-        // More threads than chains would have nothing to do.
-        .num_threads(settings.threads.min(settings.ensembles * settings.chains))
-        .build()
-        .map_err(|e| Error::new(format!("cannot start {} threads: {e}", settings.threads)))?;
+    let crew = Crew::new(settings)?;
     let mut sampler = match from {
         None => {
             let sampler = Sampler::new(target, settings, exchange)?;
@@ -133,7 +132,7 @@ pub fn run<M: Model>(
     };
     let from = sampler.t.max(settings.warmup);
     while sampler.t < settings.warmup + settings.iterations {
-        pool.install(|| sampler.round());
+        sampler.round(&crew);
         sampler.commit(exchange);
         if observer.after_round(&sampler)?.is_break() {
             break;
@@ -155,6 +154,22 @@ pub fn run<M: Model>(
     })
 }
 
+/// About how many bytes a chain takes that has so many blocks: for three states, which are its own, a
+/// proposal and the way back.
+pub fn chain_bytes<M: Model>(model: &M, blocks: usize) -> u64 {
+    item_bytes(model.n()) + 3 * state_bytes(model, blocks)
+}
+
+/// Partitions, orders and labels: some arrays with an entry for each item.
+fn item_bytes(n: usize) -> u64 {
+    64 * n as u64
+}
+
+/// Statistics grow by half, so that squares of them are 1 to 2.25 times as large as they have to be.
+fn state_bytes<M: Model>(model: &M, blocks: usize) -> u64 {
+    model.stats_bytes(blocks).saturating_mul(9) / 5
+}
+
 /// Refuses settings whose chains would not fit into memory, before anything is allocated.
 pub(crate) fn check<M: Model>(target: &Target<M>, settings: &Settings) -> Result<()> {
     let n = target.model.n();
@@ -167,7 +182,11 @@ pub(crate) fn check<M: Model>(target: &Target<M>, settings: &Settings) -> Result
             (alpha * libm::log1p(n as f64 / alpha)) as usize + 1
         }
         Start::Singletons => n,
-        Start::Uniform(k) => (*k as usize).min(n),
+        // Some of the K blocks stay empty: those that no item falls into.
+        Start::Uniform(k) => {
+            let k = f64::from(*k);
+            (k * (1.0 - libm::pow(1.0 - 1.0 / k, n as f64))).ceil() as usize
+        }
         Start::Labels(labels) => {
             let mut distinct = labels.clone();
             distinct.sort_unstable();
@@ -175,11 +194,12 @@ pub(crate) fn check<M: Model>(target: &Target<M>, settings: &Settings) -> Result
             distinct.len()
         }
     };
-    // A chain has three states (its own, a proposal, the way back), whose statistics grow by half,
-    // and some arrays with an entry for each item.
+    // Warm-up, which proposes nothing, leaves few small blocks of those that were made up.
+    let made_up = !matches!(settings.start, Start::Labels(_)) && settings.warmup > 0;
+    let lasting = if made_up { blocks.min(n / SMALL + 1) } else { blocks };
+    let at_start = item_bytes(n) + state_bytes(&target.model, blocks);
     let chains = (settings.ensembles * settings.chains) as u64;
-    let one = 7 * target.model.stats_bytes(blocks.min(n)) + 64 * n as u64;
-    let bytes = chains.saturating_mul(one);
+    let bytes = chains.saturating_mul(at_start.max(chain_bytes(&target.model, lasting)));
     if bytes > MEMORY {
         let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
         return Err(Error::new(format!(
@@ -190,6 +210,46 @@ pub(crate) fn check<M: Model>(target: &Target<M>, settings: &Settings) -> Result
         )));
     }
     Ok(())
+}
+
+/// The cores that this process may use.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The calling thread and its helpers, if there are more threads than that one.
+struct Crew {
+    helpers: Option<rayon::ThreadPool>,
+}
+
+impl Crew {
+    fn new(settings: &Settings) -> Result<Self> {
+        // More threads than chains would have nothing to do.
+        let threads = if settings.threads == 0 { cores() } else { settings.threads };
+        let threads = threads.min(settings.ensembles * settings.chains);
+        let build = |helpers| rayon::ThreadPoolBuilder::new().num_threads(helpers).build();
+        let helpers = (threads > 1).then(|| build(threads - 1)).transpose();
+        let helpers =
+            helpers.map_err(|e| Error::new(format!("cannot start {threads} threads: {e}")))?;
+        Ok(Crew { helpers })
+    }
+
+    /// Does all the jobs of a list. Everybody takes the next one as soon as the last one is done, and the
+    /// calling thread begins at once: waking helpers takes as long as a job of a small problem.
+    fn work<T>(&self, jobs: impl Iterator<Item = T> + Send, job: impl Fn(T) + Sync) {
+        let jobs = Mutex::new(jobs);
+        let next = || jobs.lock().expect("taking a job does not fail").next();
+        let work = || {
+            while let Some(todo) = next() {
+                job(todo);
+            }
+        };
+        let Some(helpers) = &self.helpers else { return work() };
+        helpers.in_place_scope(|scope| {
+            (0..helpers.current_num_threads()).for_each(|_| scope.spawn(|_| work()));
+            work();
+        });
+    }
 }
 
 /// All ensembles, in lockstep.
@@ -239,10 +299,17 @@ impl<'t, M: Model> Sampler<'t, M> {
         self.seconds_before + self.began.elapsed().as_secs_f64()
     }
 
-    /// Every chain makes its state t + 1.
-    fn round(&mut self) {
+    /// Every chain makes its state t + 1, those of an ensemble looking at the same past.
+    fn round(&mut self, crew: &Crew) {
         let Sampler { settings, t, ensembles, .. } = self;
-        ensembles.par_iter_mut().for_each(|e| e.round(settings, *t));
+        let (settings, t) = (*settings, *t);
+        let window_end = t.min(settings.frozen_from().unwrap_or(t));
+        let jobs = ensembles.iter_mut().flat_map(|Ensemble { chains, history, .. }| {
+            let history = &*history;
+            let pasts = (0..).map(move |chain| history.past(chain, window_end));
+            chains.iter_mut().zip(pasts)
+        });
+        crew.work(jobs, |(runner, past)| runner.iterate(settings, t, past));
     }
 
     /// Appends the new states to the past.
@@ -343,15 +410,6 @@ impl<'t, M: Model> Ensemble<'t, M> {
             kept: self.history.iterations(),
             chains: self.chains.iter().map(Runner::checkpoint).collect(),
         }
-    }
-
-    /// Every chain makes its state t + 1, looking at the same past.
-    fn round(&mut self, settings: &Settings, t: usize) {
-        let Ensemble { chains, history, .. } = self;
-        let window_end = t.min(settings.frozen_from().unwrap_or(t));
-        (chains.par_iter_mut().enumerate()).for_each(|(chain, runner)| {
-            runner.iterate(settings, t, history.past(chain, window_end));
-        });
     }
 
     /// Appends the states to the past, in chain order.

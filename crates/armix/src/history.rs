@@ -32,6 +32,17 @@ impl Row {
         }
     }
 
+    /// Packs other canonical labels, into the same bytes if these are up to 256 blocks of as many items.
+    pub fn repack(&mut self, labels: &[u32]) {
+        let fits = |most: u32| labels.iter().all(|&l| l <= most);
+        match self {
+            Row::Small(row) if row.len() == labels.len() && fits(u8::MAX.into()) => {
+                row.iter_mut().zip(labels).for_each(|(to, &l)| *to = l as u8);
+            }
+            _ => *self = Row::new(labels),
+        }
+    }
+
     /// The number of items.
     pub fn n(&self) -> usize {
         match self {

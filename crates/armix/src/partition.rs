@@ -261,6 +261,23 @@ impl Partition {
         canonical(&self.slot_of.iter().map(|s| s.0).collect::<Vec<_>>())
     }
 
+    /// Writes [`Partition::labels`] of a partition in which every item is placed, without allocating once
+    /// the buffers are large enough.
+    pub fn write_labels(&self, labels: &mut Vec<u32>, label_of: &mut Vec<u32>) {
+        label_of.clear();
+        label_of.resize(self.slots(), u32::MAX);
+        labels.clear();
+        let mut next = 0;
+        labels.extend(self.slot_of.iter().map(|slot| {
+            let label = &mut label_of[slot.index()];
+            if *label == u32::MAX {
+                *label = next;
+                next += 1;
+            }
+            *label
+        }));
+    }
+
     /// The sizes of the largest blocks, in descending order; 0 where there are no more blocks.
     pub fn largest<const TOP: usize>(&self) -> [u32; TOP] {
         let mut top = [0; TOP];

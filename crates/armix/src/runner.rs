@@ -23,6 +23,9 @@ pub(crate) struct Runner<'t, M: Model> {
     pub(crate) last: Vec<Counter>,
     /// The labels after the last iteration.
     pub(crate) row: Row,
+    /// The same unpacked, and room to find them.
+    labels: Vec<u32>,
+    label_of: Vec<u32>,
     warmup: Gibbs,
     moves: Vec<Box<dyn Move<M>>>,
     place: (u64, u64),
@@ -68,8 +71,11 @@ impl<'t, M: Model> Runner<'t, M> {
     fn with(chain: Chain<'t, M>, settings: &Settings, place: (u64, u64)) -> Result<Self> {
         let moves = settings.schedule.build(&settings.moves)?;
         let counters = vec![Counter::default(); moves.len()];
+        let labels = chain.z().labels();
         Ok(Runner {
-            row: Row::new(&chain.z().labels()),
+            row: Row::new(&labels),
+            labels,
+            label_of: Vec::new(),
             chain,
             trace: Trace { counters: counters.clone(), ..Trace::default() },
             proposals: Counter::default(),
@@ -100,10 +106,10 @@ impl<'t, M: Model> Runner<'t, M> {
             self.scheduled(settings, past, &mut rng);
         }
         self.chain.compact();
-        let labels = self.chain.z().labels();
-        self.row = Row::new(&labels);
+        self.chain.z().write_labels(&mut self.labels, &mut self.label_of);
+        self.row.repack(&self.labels);
         if t >= settings.warmup {
-            self.record(settings, t - settings.warmup, labels);
+            self.record(settings, t - settings.warmup);
         }
     }
 
@@ -135,16 +141,21 @@ impl<'t, M: Model> Runner<'t, M> {
         }
     }
 
-    fn record(&mut self, settings: &Settings, iteration: usize, labels: Vec<u32>) {
-        let Runner { chain, trace, row, .. } = self;
+    fn record(&mut self, settings: &Settings, iteration: usize) {
+        let Runner { chain, trace, row, labels, .. } = self;
         trace.log_joint.push(chain.ln_q());
         trace.blocks.push(chain.z().blocks() as u32);
         trace.largest.push(chain.z().largest());
         if settings.keep_draws.is_some_and(|thin| iteration.is_multiple_of(thin)) {
             trace.draws.push(row.clone());
         }
-        if trace.best.as_ref().is_none_or(|(best, _)| chain.ln_q() > *best) {
-            trace.best = Some((chain.ln_q(), labels));
+        match &mut trace.best {
+            None => trace.best = Some((chain.ln_q(), labels.clone())),
+            Some((ln_q, best)) if chain.ln_q() > *ln_q => {
+                *ln_q = chain.ln_q();
+                best.clone_from(labels);
+            }
+            Some(_) => {}
         }
     }
 }

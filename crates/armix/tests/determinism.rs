@@ -38,6 +38,8 @@ fn any_number_of_threads_gives_the_same_run() {
     for threads in [2, 3, 8] {
         assert!(one == karate(&Settings { threads, ..settings() }), "{threads} threads");
     }
+    let lonely = |threads| Settings { ensembles: 1, chains: 1, threads, ..settings() };
+    assert!(karate(&lonely(1)) == karate(&lonely(4)), "more threads than chains");
     assert!(one != karate(&Settings { seed: 2, ..settings() }), "the seed matters");
 }
 

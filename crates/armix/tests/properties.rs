@@ -198,6 +198,45 @@ fn the_history_keeps_to_its_budget() {
     assert_eq!(history_of(1000, 0).past(0, 999).rounds(), 1);
 }
 
+/// Labels take one, two or four bytes, as the number of blocks needs: the budget holds for all of them.
+#[test]
+fn the_history_keeps_to_its_budget_while_blocks_become_many() {
+    let (n, budget) = (70_000, 2 << 20);
+    let mut history = History::new(budget);
+    let blocks = |t: usize| [255, 256, 257, 1000, 65_535, 65_536, 65_537, 70_000][t / 8];
+    let width = |t: usize| {
+        if blocks(t) <= 256 {
+            1
+        } else if blocks(t) <= 65_536 {
+            2
+        } else {
+            4
+        }
+    };
+    for t in 0..64 {
+        let labels: Vec<u32> = (0..n).map(|i| (i % blocks(t)) as u32).collect();
+        history.push(t, vec![Row::new(&labels); 2]);
+        let labels: usize = history.iterations().into_iter().map(|t| 2 * n * width(t)).sum();
+        assert!(labels as u64 <= history.bytes() && history.bytes() <= budget, "iteration {t}");
+        assert!(history.bytes() < labels as u64 + 1000, "iteration {t}: labels are most of it");
+        assert!(!history.iterations().is_empty());
+    }
+}
+
+/// What is written into buffers of earlier labels is what would be written into new ones.
+#[test]
+fn labels_are_written_over_earlier_ones() {
+    let (mut labels, mut label_of) = (Vec::new(), Vec::new());
+    let mut row = Row::new(&[]);
+    for (n, blocks) in [(600, 3), (600, 300), (600, 2), (70_000, 66_000), (5, 5), (70_000, 256)] {
+        let z = Partition::from_labels(&(0..n).map(|i| i * 7 % blocks).collect::<Vec<u32>>());
+        z.write_labels(&mut labels, &mut label_of);
+        assert_eq!(labels, z.labels());
+        row.repack(&labels);
+        assert_eq!(row, Row::new(&labels));
+    }
+}
+
 #[test]
 fn a_past_that_agrees_offers_nothing() {
     let mut history = History::new(1 << 20);

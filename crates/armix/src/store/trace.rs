@@ -32,6 +32,7 @@ pub(super) fn header(settings: &Settings) -> String {
 /// `fraction_k` is the share of items in the k largest blocks.
 pub(super) fn append(out: &mut String, settings: &Settings, view: &dyn View, n: usize) {
     let iteration = view.t() - settings.warmup;
+    let proposals: Vec<usize> = proposals(settings).map(|(at, _)| at).collect();
     for ensemble in 0..settings.ensembles {
         for chain in 0..settings.chains {
             let record = view.record(ensemble, chain);
@@ -49,7 +50,7 @@ pub(super) fn append(out: &mut String, settings: &Settings, view: &dyn View, n: 
                 items += size;
                 let _ = write!(out, ",{}", f64::from(items) / n as f64);
             }
-            for (at, _) in proposals(settings) {
+            for &at in &proposals {
                 let counter = &record.moves[at];
                 let _ = write!(out, ",{},{}", counter.accepted, counter.idle);
             }
