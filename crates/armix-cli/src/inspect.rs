@@ -121,6 +121,9 @@ struct Cost;
 /// A trial takes no longer than this, unless a single iteration does.
 const TRIAL: Duration = Duration::from_millis(500);
 
+/// What is traced of a state: numbers, and lines of text, which are written and read again.
+const TRACED: u64 = 350;
+
 /// What labels of a state take besides the labels.
 const LABELS_HEADER: u64 = 40;
 
@@ -179,7 +182,7 @@ fn memory_of<M: Model>(settings: &Settings, model: &M, blocks: usize) -> u64 {
     let (n, label) = (model.n() as u64, if blocks <= 1 << 8 { 1 } else { 2 });
     // The program and the data are here already.
     let so_far = memory::peak_bytes().unwrap_or(16 << 20);
-    let trace = 32 * states;
+    let trace = TRACED * states;
     // Labels have a header each. The later half is the history; all are read again in the end.
     let labels = states * (label * n + LABELS_HEADER);
     let history = (labels / 2).min(settings.history_bytes);
