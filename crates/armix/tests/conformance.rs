@@ -190,7 +190,7 @@ fn gains_are_differences_of_ln_q_in_large_networks() {
     let graph = armix::builtin::planted_by_degree(3, 12.0, 30_000, 1);
     let (graph, mut labels) = graph.unwrap();
     let n = graph.n();
-    let model = armix::models::Irm::new(graph, 0.7, 1.4).unwrap();
+    let model = models::Irm::new(graph, 0.7, 1.4).unwrap();
     let target = Target::new(model, 2.0).unwrap();
     let mut rng = Rng::from_seed(Purpose::Test, 11);
     // Some blocks are small, so that both ways of computing meet.

@@ -259,7 +259,7 @@ fn other_layouts_and_empty_folders_are_refused() {
     let path = folder.path().join("run");
     begin(&path, manifest(settings(), all()), 8, NEVER, false);
     let text = fs::read_to_string(path.join("run.json")).unwrap();
-    fs::write(path.join("run.json"), text.replace("\"format\": 1", "\"format\": 99")).unwrap();
+    fs::write(path.join("run.json"), text.replacen("\"format\": ", "\"format\": 99", 1)).unwrap();
     let error = Folder::new(&path).load().unwrap_err().to_string();
     assert!(error.contains("cannot read"), "{error}");
     let again = Recorder::create(Folder::new(&path), manifest(settings(), all()));

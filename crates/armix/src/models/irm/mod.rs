@@ -152,7 +152,7 @@ impl Model for Irm {
     }
 
     fn ln_evidence(&self, stats: &Links, z: &Partition) -> f64 {
-        debug_assert!(self.caches_are_true(stats, z));
+        debug_assert!(self.n() > 100 || self.caches_are_true(stats, z));
         let mut sum = 0.0;
         for (at, &slot) in z.live().iter().enumerate() {
             for &other in &z.live()[..=at] {
