@@ -2,6 +2,7 @@
 
 import json
 import os
+import statistics
 import sys
 import time
 
@@ -26,21 +27,28 @@ def fresh():
     return BlockState(graph, b=blocks, deg_corr=False)
 
 
-def measure(sweep):
-    """Sweeps in batches that each begin at the labels, so that the number of blocks stays near that of armix."""
-    state = fresh()
-    getattr(state, sweep)(niter=1)  # the first call sets things up
-    # A call costs some tenths of a millisecond: enough sweeps in one that this does not count.
+BATCH = 10  # sweeps from the same labels: after more of them the number of blocks would be another one
+
+
+def timed(state, sweep, niter):
     began = time.process_time()
-    getattr(state, sweep)(niter=3)
-    niter = max(1, int(0.05 * 3 / (time.process_time() - began)))
+    attempts = getattr(state, sweep)(niter=niter)[1]
+    return time.process_time() - began, attempts
+
+
+def measure(sweep):
+    """Short batches that each begin at the labels, so that the number of blocks stays near that of armix. What a
+    call costs without any sweep is subtracted."""
+    timed(fresh(), sweep, 1)  # the first call sets things up
+    call = statistics.median(timed(fresh(), sweep, 0)[0] for _ in range(20))
     total, sweeps, attempts, after = 0.0, 0, 0, []
     while total < seconds or sweeps < 3:
         state = fresh()
         before = state.get_nonempty_B()
-        began = time.process_time()
-        attempts += getattr(state, sweep)(niter=niter)[1]
-        total += time.process_time() - began
+        niter = BATCH if sweeps else 3
+        took, tried = timed(state, sweep, niter)
+        total += took - call
+        attempts += tried
         sweeps += niter
         after.append(state.get_nonempty_B())
     return {
@@ -48,7 +56,7 @@ def measure(sweep):
         "sweep": sweep,
         "cpu_ms": 1e3 * total / sweeps,
         "sweeps": sweeps,
-        "sweeps_in_batch": niter,
+        "sweeps_in_batch": BATCH,
         "attempts": attempts / sweeps,
         "blocks_before": before,
         "blocks_after": sum(after) / len(after),

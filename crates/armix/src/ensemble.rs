@@ -165,9 +165,9 @@ fn item_bytes(n: usize) -> u64 {
     64 * n as u64
 }
 
-/// Statistics grow by half, so that squares of them are 1 to 2.25 times as large as they have to be.
+/// Statistics grow by an eighth, so that squares of them are 1 to 1.27 times as large as they have to be.
 fn state_bytes<M: Model>(model: &M, blocks: usize) -> u64 {
-    model.stats_bytes(blocks).saturating_mul(9) / 5
+    model.stats_bytes(blocks).saturating_mul(5) / 4
 }
 
 /// Refuses settings whose chains would not fit into memory, before anything is allocated.
