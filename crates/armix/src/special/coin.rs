@@ -1,6 +1,7 @@
 //! The evidence of coin tosses under a Beta prior, from tables of lnΓ(k + β): what both models are
 //! made of.
 
+use super::ln::ln;
 use super::{ln_gamma, ln_gamma_drop};
 
 /// Tables stop here; beyond it series are exact to the last bit and memory stays small.
@@ -101,7 +102,7 @@ fn ln_rise(x: f64, s: f64) -> f64 {
     let inverse = 1.0 / (middle * middle);
     let second = s * (s * s - 1.0) * inverse * (1.0 / 24.0);
     let fourth = second * (3.0 * s * s - 7.0) * inverse * (1.0 / 40.0);
-    s * libm::log(middle) - second - fourth
+    s * ln(middle) - second - fourth
 }
 
 /// The evidence of coin tosses under a Beta(β⁺, β⁻) prior.

@@ -6,6 +6,7 @@
 
 mod coin;
 mod exp;
+mod ln;
 
 pub use coin::{BetaBernoulli, LnRising, LnTable};
 pub use exp::exponentials;
