@@ -1,5 +1,4 @@
-//! The statistics of the blocks, what follows from them for vertices without links, and the gains: where
-//! most of all computing time is spent.
+//! The statistics of the blocks, and what follows from them for vertices without links.
 
 use super::load::VertexLoad;
 use super::{Irm, pairs};
@@ -13,16 +12,16 @@ use crate::partition::{Partition, Slot};
 /// which vertices came and went, so that a run that was resumed goes on exactly as one that was not.
 ///
 /// Nothing but the counts is kept of empty slots, which are all alike.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct Links {
     /// By slot: the number of vertices; the growth if a quiet vertex joins; the growth that a quiet vertex
     /// which is here was.
-    size: Vec<u32>,
-    joining: Vec<i64>,
-    staying: Vec<i64>,
+    pub(super) size: Vec<u32>,
+    pub(super) joining: Vec<i64>,
+    pub(super) staying: Vec<i64>,
     /// The growth if a quiet vertex becomes a block of its own.
-    alone: i64,
-    pairs: Pairs,
+    pub(super) alone: i64,
+    pub(super) pairs: Pairs,
 }
 
 /// So many links to a block are few: what they make is kept.
@@ -30,20 +29,20 @@ const FEW: usize = 2;
 
 /// What is kept of every two slots, in squares of so many rows. Row l has what matters for vertices with
 /// links to l, or whose home is l; the columns k are where they may go.
-#[derive(Debug, Default, PartialEq)]
-struct Pairs {
+#[derive(Debug, Default)]
+pub(super) struct Pairs {
     side: usize,
     /// N⁺ and N⁻: linked pairs of vertices, and unlinked ones. Pairs within a slot count once.
-    linked: Vec<u32>,
-    unlinked: Vec<u64>,
+    pub(super) linked: Vec<u32>,
+    pub(super) unlinked: Vec<u64>,
     /// The share of l in the growth if a quiet vertex joins k.
-    joining: Vec<f64>,
+    pub(super) joining: Vec<f64>,
     /// The share of k in the growth that a quiet vertex of l was.
-    staying: Vec<f64>,
+    pub(super) staying: Vec<f64>,
     /// What is to be added for a vertex that joins k and has one link to l, two of them, and so on.
-    few_links: [Vec<f64>; FEW],
+    pub(super) few_links: [Vec<f64>; FEW],
     /// What is to be added for a vertex that joins k, but is still counted in l, and has no links to either.
-    from_home: Vec<f64>,
+    pub(super) from_home: Vec<f64>,
 }
 
 impl Clone for Links {
@@ -90,13 +89,13 @@ impl Pairs {
     }
 
     #[inline(always)]
-    fn at(&self, l: usize, k: usize) -> usize {
+    pub(super) fn at(&self, l: usize, k: usize) -> usize {
         l * self.side + k
     }
 
     /// A row of one of the squares.
     #[inline(always)]
-    fn row<'a, T>(&self, square: &'a [T], l: usize) -> &'a [T] {
+    pub(super) fn row<'a, T>(&self, square: &'a [T], l: usize) -> &'a [T] {
         &square[l * self.side..][..self.side]
     }
 }
@@ -126,7 +125,7 @@ impl Links {
     }
 
     #[inline(always)]
-    fn size(&self, slot: usize) -> u64 {
+    pub(super) fn size(&self, slot: usize) -> u64 {
         u64::from(self.size[slot])
     }
 
@@ -171,15 +170,6 @@ impl Links {
         change(k * self.pairs.side + k, load.linked.to(k) + u64::from(load.linked.inner), all);
         self.size[k] = z.size(slot) + if joins { load.m } else { 0 };
     }
-}
-
-/// What a vertex carries to its home, where it is still counted.
-struct HomeLoad {
-    slot: usize,
-    /// Its links there …
-    links: u64,
-    /// … among so many pairs that were observed.
-    others: u64,
 }
 
 impl Irm {
@@ -291,18 +281,14 @@ impl Irm {
             anew.joining[k] = sum(&|l| anew.pairs.joining[anew.pairs.at(l, k)]);
             anew.staying[k] = sum(&|l| anew.pairs.staying[anew.pairs.at(k, l)]);
         }
-        // What is left of empty slots means nothing, and is left alone.
-        anew == *stats || (z.live().len() < stats.size.len() && self.same_blocks(&anew, stats, z))
-    }
-
-    fn same_blocks(&self, a: &Links, b: &Links, z: &Partition) -> bool {
-        let live = || z.live().iter().map(|k| k.index());
-        let same = |of: &dyn Fn(&Links) -> f64| of(a).to_bits() == of(b).to_bits();
-        a.alone == b.alone
-            && live().all(|k| (a.joining[k], a.staying[k]) == (b.joining[k], b.staying[k]))
+        // What is left of empty slots means nothing.
+        let same = |of: &dyn Fn(&Links) -> f64| of(&anew).to_bits() == of(stats).to_bits();
+        let sums = |links: &Links, k: usize| (links.joining[k], links.staying[k]);
+        anew.alone == stats.alone
+            && live().all(|k| sums(&anew, k) == sums(stats, k))
             && live().all(|k| {
                 live().all(|l| {
-                    let at = a.pairs.at(k, l);
+                    let at = stats.pairs.at(k, l);
                     same(&|links| links.pairs.joining[at])
                         && same(&|links| links.pairs.staying[at])
                         && (0..FEW).all(|few| same(&|links| links.pairs.few_links[few][at]))
@@ -310,201 +296,4 @@ impl Irm {
                 })
             })
     }
-
-    /// The gains of a single vertex, in O(slots · blocks with links to it).
-    #[inline(always)]
-    pub(super) fn gains_of_one<const HIDDEN: bool>(
-        &self,
-        stats: &Links,
-        load: &VertexLoad,
-        home: Option<Slot>,
-        slots: &[Slot],
-        gains: &mut [f64],
-    ) {
-        let VertexLoad { linked: links, hidden: unseen, .. } = load;
-        let pairs = &stats.pairs;
-        let home_index = home.map_or(usize::MAX, Slot::index);
-        // As if it had no links at all, …
-        for (slot, gain) in slots.iter().zip(&mut *gains) {
-            *gain = stats.joining[slot.index()] as f64 * self.unit;
-        }
-        // … but it has some. Pairs with its home come last, and so do those with blocks that hide something.
-        let skip = |l: usize| l == home_index || unseen.to_if::<HIDDEN>(l) > 0;
-        for l in links.touched().iter().map(|l| l.index()).filter(|&l| !skip(l)) {
-            let (new, more) = (links.to(l), stats.size(l));
-            if let Some(few_links) = pairs.few_links.get(new as usize - 1) {
-                let row = pairs.row(few_links, l);
-                for (slot, gain) in slots.iter().zip(&mut *gains) {
-                    *gain += row[slot.index()];
-                }
-                continue;
-            }
-            let (linked, unlinked) = (pairs.row(&pairs.linked, l), pairs.row(&pairs.unlinked, l));
-            for (slot, gain) in slots.iter().zip(&mut *gains) {
-                let k = slot.index();
-                *gain += self.coin.turn(linked[k].into(), unlinked[k] + more, new);
-            }
-        }
-        if HIDDEN {
-            for l in unseen.touched().iter().map(|l| l.index()).filter(|&l| l != home_index) {
-                let (new, more) = (links.to(l), stats.size(l) - unseen.to(l));
-                for (slot, gain) in slots.iter().zip(&mut *gains) {
-                    let (linked, all) = stats.counts(l, slot.index());
-                    *gain += self.coin.gain(linked, all, new, more);
-                    *gain -= pairs.joining[pairs.at(l, slot.index())];
-                }
-            }
-        }
-        let home = home.map(|home| HomeLoad {
-            slot: home.index(),
-            links: links.to(home.index()),
-            others: stats.size(home.index()) - 1 - unseen.to_if::<HIDDEN>(home.index()),
-        });
-        if let Some(home) = &home {
-            self.leave_home::<HIDDEN>(stats, load, home, slots, gains);
-        }
-        // Last, what is different: the home itself, and new blocks.
-        for (slot, gain) in slots.iter().zip(&mut *gains) {
-            if slot.index() == home_index {
-                *gain = self.gain_at_home::<HIDDEN>(stats, load, slot.index());
-            } else if stats.size[slot.index()] == 0 {
-                *gain = self.gain_alone::<HIDDEN>(stats, load, home.as_ref());
-            }
-        }
-    }
-
-    /// Adds to the gains what is different because the vertex is still counted in its home, and its links
-    /// there.
-    #[inline(always)]
-    fn leave_home<const HIDDEN: bool>(
-        &self,
-        stats: &Links,
-        load: &VertexLoad,
-        home: &HomeLoad,
-        slots: &[Slot],
-        gains: &mut [f64],
-    ) {
-        let (pairs, h) = (&stats.pairs, home.slot);
-        let (linked, unlinked) = (pairs.row(&pairs.linked, h), pairs.row(&pairs.unlinked, h));
-        let (joining, from_home) = (pairs.row(&pairs.joining, h), pairs.row(&pairs.from_home, h));
-        let hides = load.hidden.to_if::<HIDDEN>(h) > 0;
-        for (slot, gain) in slots.iter().zip(gains) {
-            let k = slot.index();
-            let (new, hidden) = (load.linked.to(k), load.hidden.to_if::<HIDDEN>(k));
-            let size = stats.size(k);
-            if k == h || size == 0 {
-                continue;
-            }
-            let links = u64::from(linked[k]);
-            if new > 0 || hidden > 0 || hides {
-                // Some pairs between k and its home are its own.
-                let all = links + unlinked[k] - (size - hidden);
-                *gain += self.coin.gain(links - new, all, home.links, home.others) - joining[k];
-            } else {
-                *gain += from_home[k];
-                if home.links > 0 {
-                    let zeros = unlinked[k] + home.others - size;
-                    *gain += self.coin.turn(links, zeros, home.links);
-                }
-            }
-        }
-    }
-
-    /// The gain of a vertex as a block of its own.
-    #[inline(always)]
-    fn gain_alone<const HIDDEN: bool>(
-        &self,
-        stats: &Links,
-        load: &VertexLoad,
-        home: Option<&HomeLoad>,
-    ) -> f64 {
-        let mut sum = stats.alone as f64 * self.unit;
-        let home_index = home.map_or(usize::MAX, |home| home.slot);
-        for l in touched::<HIDDEN>(load).filter(|&l| l != home_index) {
-            let (new, size) = (load.linked.to(l), stats.size(l));
-            sum += match load.hidden.to_if::<HIDDEN>(l) {
-                0 => self.coin.turn(0, size, new),
-                hidden => {
-                    self.coin.ln_evidence(new, size - hidden) - self.coin.ln_evidence(0, size)
-                }
-            };
-        }
-        let Some(home) = home else { return sum };
-        let counted = self.coin.ln_evidence(0, stats.size(home.slot));
-        sum + (self.coin.ln_evidence(home.links, home.others) - counted)
-    }
-
-    /// The gain of a vertex in its home, where it is still counted.
-    #[inline(always)]
-    fn gain_at_home<const HIDDEN: bool>(
-        &self,
-        stats: &Links,
-        load: &VertexLoad,
-        home: usize,
-    ) -> f64 {
-        let mut sum = stats.staying[home] as f64 * self.unit;
-        for l in touched::<HIDDEN>(load) {
-            let (linked, all) = stats.counts(home, l);
-            let new = load.linked.to(l);
-            let others = stats.size(l) - u64::from(l == home) - load.hidden.to_if::<HIDDEN>(l);
-            sum += self.coin.gain(linked - new, all - others, new, others);
-            sum -= stats.pairs.staying[stats.pairs.at(home, l)];
-        }
-        sum
-    }
-
-    /// The gains of any set of vertices by definition, in O(slots · blocks); also the twin that
-    /// [`Irm::gains_of_one`] is held against.
-    #[inline(always)]
-    pub(super) fn gains_of_many<const HIDDEN: bool>(
-        &self,
-        stats: &Links,
-        load: &VertexLoad,
-        home: Option<Slot>,
-        z: &Partition,
-        slots: &[Slot],
-        gains: &mut [f64],
-    ) {
-        let m = u64::from(load.m);
-        let size = |slot: Slot| u64::from(z.size(slot));
-        // What C brings to a block of z: links, and observed pairs.
-        let brings = |l: Slot| {
-            let unseen = load.hidden.to_if::<HIDDEN>(l.index());
-            (load.linked.to(l.index()), m * size(l) - unseen)
-        };
-        for (&slot, gain) in slots.iter().zip(gains) {
-            // The pairs between two blocks without C.
-            let without = |other: Slot| {
-                let (linked, all) = stats.counts(slot.index(), other.index());
-                let (linked_c, all_c) = match home {
-                    Some(home) if home == slot => brings(other),
-                    Some(home) if home == other => brings(slot),
-                    _ => (0, 0),
-                };
-                (linked - linked_c, all - all_c)
-            };
-            let mut sum = 0.0;
-            for &other in z.live().iter().filter(|&&other| other != slot) {
-                let ((linked, all), (new, more)) = (without(other), brings(other));
-                sum += self.coin.gain(linked, all, new, more);
-            }
-            // Within the block.
-            let new = load.linked.to(slot.index()) + u64::from(load.linked.inner);
-            let mut more = pairs(size(slot) + m) - pairs(size(slot));
-            if HIDDEN {
-                more -= load.hidden.to(slot.index()) + u64::from(load.hidden.inner);
-            }
-            let (linked, all) = stats.counts(slot.index(), slot.index());
-            let of_c = if home == Some(slot) { (new, more) } else { (0, 0) };
-            *gain = sum + self.coin.gain(linked - of_c.0, all - of_c.1, new, more);
-        }
-    }
-}
-
-/// The blocks that a set of vertices has linked or hidden pairs with.
-#[inline(always)]
-fn touched<const HIDDEN: bool>(load: &VertexLoad) -> impl Iterator<Item = usize> {
-    let only_unseen = |l: &&Slot| HIDDEN && load.linked.to(l.index()) == 0;
-    let unseen = load.hidden.touched().iter().filter(only_unseen);
-    load.linked.touched().iter().chain(unseen).map(|l| l.index())
 }

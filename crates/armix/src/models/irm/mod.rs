@@ -1,5 +1,6 @@
 //! The infinite relational model: an undirected network, one link probability per pair of blocks.
 
+mod gains;
 mod links;
 mod load;
 
@@ -63,31 +64,6 @@ impl Irm {
     /// The data.
     pub fn graph(&self) -> &Graph {
         &self.graph
-    }
-
-    #[inline]
-    fn gains_any<const HIDDEN: bool>(
-        &self,
-        stats: &Links,
-        load: &VertexLoad,
-        home: Option<Slot>,
-        z: &Partition,
-        slots: &[Slot],
-        gains: &mut [f64],
-    ) {
-        if load.m != 1 {
-            return self.gains_of_many::<HIDDEN>(stats, load, home, z, slots, gains);
-        }
-        self.gains_of_one::<HIDDEN>(stats, load, home, slots, gains);
-        // In small problems, so that tests stay fast.
-        if cfg!(debug_assertions) && self.n() <= 100 {
-            let mut plain = vec![0.0; gains.len()];
-            self.gains_of_many::<HIDDEN>(stats, load, home, z, slots, &mut plain);
-            for (fast, plain) in gains.iter().zip(plain) {
-                let error = (fast - plain).abs();
-                assert!(error < 1e-9 * plain.abs().max(1.0), "a gain is {fast}, not {plain}");
-            }
-        }
     }
 }
 
