@@ -48,7 +48,7 @@ pub trait Model: Sized + Send + Sync + 'static {
     fn gains(
         &self,
         stats: &Self::Stats,
-        load: &Self::Load,
+        load: &mut Self::Load,
         home: Option<Slot>,
         z: &Partition,
         slots: &[Slot],

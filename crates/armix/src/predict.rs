@@ -189,6 +189,7 @@ pub fn assign<M: Model>(target: &Target<M>, draws: &[&Row], estimate: &[u32]) ->
         slots.clear();
         slots.extend_from_slice(state.z().live());
         slots.push(state.fresh());
+        gains.resize(slots.len(), 0.0);
         for (assignment, item) in found.iter_mut().zip(old..) {
             let item = [Item::new(item)];
             let held = state.take(&item);

@@ -18,7 +18,7 @@ pub struct Crp {
     ln_alpha: f64,
     /// lnΓ(size) is entry size − 1.
     ln_factorial: LnRising,
-    /// ln(size), which is what a single item adds.
+    /// ln(size), which is what a single item adds; ln α for a new block, of size 0.
     ln_size: LnTable,
 }
 
@@ -31,7 +31,7 @@ impl Crp {
             alpha,
             ln_alpha: libm::log(alpha),
             ln_factorial: LnRising::new(1.0, n),
-            ln_size: LnTable::new(0.0, n),
+            ln_size: LnTable::new(0.0, n).with_first(libm::log(alpha)),
         })
     }
 
@@ -44,7 +44,7 @@ impl Crp {
     #[inline]
     pub fn gain(&self, size: u32, m: u32) -> f64 {
         if m == 1 {
-            return if size == 0 { self.ln_alpha } else { self.ln_size.at(size) };
+            return self.gain_of_one(size);
         }
         // Γ(size) = (size − 1)!
         let grown = self.ln_factorial.at(u64::from(size) + u64::from(m) - 1);
@@ -52,6 +52,12 @@ impl Crp {
             0 => self.ln_alpha + grown,
             _ => grown - self.ln_factorial.at(u64::from(size) - 1),
         }
+    }
+
+    /// What ln p grows by when one item joins a block of `size` items; `size` 0 is a new block.
+    #[inline]
+    pub fn gain_of_one(&self, size: u32) -> f64 {
+        self.ln_size.at(size)
     }
 
     /// ln p of the placed items.

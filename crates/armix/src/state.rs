@@ -140,13 +140,14 @@ impl<'t, M: Model> State<'t, M> {
 
     /// For each slot, what ln q grows by if the held items join it. An empty slot is a new block.
     #[inline]
-    pub fn gains(&mut self, _held: &Held<'_>, slots: &[Slot], gains: &mut Vec<f64>) {
+    pub fn gains(&mut self, _held: &Held<'_>, slots: &[Slot], gains: &mut [f64]) {
         self.work += slots.len() as u64;
-        gains.resize(slots.len(), 0.0);
         let Target { model, prior } = self.target;
-        model.gains(&self.stats, &self.load, self.home, &self.z, slots, gains);
-        for (gain, &slot) in gains.iter_mut().zip(slots) {
-            *gain += prior.gain(self.z.size(slot), self.m);
+        model.gains(&self.stats, &mut self.load, self.home, &self.z, slots, gains);
+        let grown = gains.iter_mut().zip(slots.iter().map(|&slot| self.z.size(slot)));
+        match self.m {
+            1 => grown.for_each(|(gain, size)| *gain += prior.gain_of_one(size)),
+            m => grown.for_each(|(gain, size)| *gain += prior.gain(size, m)),
         }
     }
 

@@ -7,7 +7,7 @@
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot};
 use crate::rng::Rng;
-use crate::special::exponentials;
+use crate::special::{LANES, exponentials};
 use crate::state::State;
 
 /// The slots that the items may go to.
@@ -82,21 +82,21 @@ pub fn sweep<M: Model>(
             None
         }
     };
-    weights.clear();
-    let mut ln_largest = 0.0;
+    let (mut ln_largest, mut total) = (0.0, 1.0);
+    gains.clear();
+    gains.resize(slots.len().next_multiple_of(LANES), f64::NEG_INFINITY);
     if slots.len() == 1 {
-        gains.clear();
-        gains.push(0.0); // a single candidate needs no weighing
+        gains[0] = 0.0; // a single candidate needs no weighing
+        weights.clear();
         weights.push(1.0);
     } else {
-        state.gains(&held, slots, gains);
+        state.gains(&held, slots, &mut gains[..slots.len()]);
         // Not f64::max, which takes trouble over what is not a number.
         let larger = |a: f64, b: f64| if b > a { b } else { a };
         ln_largest = gains.iter().copied().fold(f64::NEG_INFINITY, larger);
-        exponentials(gains, ln_largest, weights);
+        total = exponentials(gains, ln_largest, weights);
     }
-    let total = weights.iter().sum();
-    let candidates = Candidates { slots, weights, total, fresh };
+    let candidates = Candidates { slots, weights: &weights[..slots.len()], total, fresh };
     match chooser.choose(items[0], &candidates) {
         Some(choice) => {
             state.put(held, slots[choice]);

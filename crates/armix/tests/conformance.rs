@@ -32,7 +32,7 @@ impl<'m, M: Model> Follower<'m, M> {
         self.model.weigh(items, &self.z, &mut self.load);
         let slot = Slot::new(slot);
         let mut gain = [0.0];
-        self.model.gains(&self.stats, &self.load, None, &self.z, &[slot], &mut gain);
+        self.model.gains(&self.stats, &mut self.load, None, &self.z, &[slot], &mut gain);
         self.model.add(&mut self.stats, &self.load, &self.z, slot);
         items.iter().for_each(|&i| self.z.put(i, slot));
         gain[0]
@@ -210,7 +210,7 @@ fn gains_are_differences_of_ln_q_in_large_networks() {
         let held = state.take(&items);
         let mut slots = state.z().live().to_vec();
         slots.push(state.fresh());
-        let mut gains = Vec::new();
+        let mut gains = vec![0.0; slots.len()];
         state.gains(&held, &slots, &mut gains);
         let at_home = slots.iter().position(|&s| s == home).unwrap();
         let choice = rng.below(slots.len() as u64) as usize;

@@ -331,7 +331,7 @@ impl Model for Bernoulli {
     fn gains(
         &self,
         stats: &Cells,
-        load: &RowLoad,
+        load: &mut RowLoad,
         home: Option<Slot>,
         _z: &Partition,
         slots: &[Slot],

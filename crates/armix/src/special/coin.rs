@@ -26,6 +26,12 @@ impl LnTable {
         LnTable { beta, table }
     }
 
+    /// The same with another value for k = 0.
+    pub fn with_first(mut self, value: f64) -> Self {
+        self.table[0] = value;
+        self
+    }
+
     /// ln(k + β).
     #[inline]
     pub fn at(&self, k: u32) -> f64 {
@@ -75,28 +81,36 @@ impl LnRising {
         }
     }
 
-    /// ln [Γ(k + more + β) / Γ(k + β)], which must be in the table.
+    /// ln [Γ(to + β) / Γ(from + β)].
     #[inline(always)]
-    fn rise_in_table(&self, k: u64, more: u64) -> f64 {
-        self.table[(k + more) as usize] - self.table[k as usize]
-    }
-
-    /// ln [Γ(k + more + β) / Γ(k + β)].
-    fn rise(&self, k: u64, more: u64) -> f64 {
-        if ((k + more) as usize) < self.table.len() {
-            self.rise_in_table(k, more)
+    fn rise(&self, from: u64, to: u64) -> f64 {
+        if (from.max(to) as usize) < self.table.len() {
+            self.table[to as usize] - self.table[from as usize]
         } else {
-            ln_rise(k as f64 + self.beta, more as f64)
+            // Processors convert signed numbers much faster; counts stay far below 2⁶³.
+            let (from, to) = (from as i64, to as i64);
+            ln_rise(from as f64 + self.beta, (to - from) as f64)
         }
     }
 }
 
-/// ln [Γ(x + s) / Γ(x)] = Σ ln(x + j), j < s, for x + s of a million and more: where s is much less
-/// than x, one logarithm at the middle of the sum and two terms of the Taylor series around it.
-#[inline]
+/// ln [Γ(x + s) / Γ(x)] = Σ ln(x + j), j < s, for x and x + s of a million and more; s may be negative.
+///
+/// Where s is much less than x, one logarithm at the middle of the sum and a term or two of the Taylor
+/// series around it.
+#[inline(always)]
 fn ln_rise(x: f64, s: f64) -> f64 {
-    if 256.0 * s > x {
-        return -ln_gamma_drop(x, s);
+    if 4096.0 * s.abs() > x {
+        return ln_rise_far(x, s);
+    }
+    let middle = x + 0.5 * (s - 1.0);
+    s * ln(middle) - s * (s * s - 1.0) / (24.0 * middle * middle)
+}
+
+#[inline(never)]
+fn ln_rise_far(x: f64, s: f64) -> f64 {
+    if 256.0 * s.abs() > x {
+        return if s >= 0.0 { -ln_gamma_drop(x, s) } else { ln_gamma_drop(x + s, -s) };
     }
     let middle = x + 0.5 * (s - 1.0);
     let inverse = 1.0 / (middle * middle);
@@ -130,17 +144,19 @@ impl BetaBernoulli {
     }
 
     /// ln [B(ones + β⁺, total − ones + β⁻) / B(β⁺, β⁻)]; exactly 0 when `total` is 0.
-    #[inline]
+    #[inline(always)]
     pub fn ln_evidence(&self, ones: u64, total: u64) -> f64 {
         debug_assert!(ones <= total);
         let zeros = total - ones;
         if self.in_tables(total) {
-            self.plus.at(ones) + self.minus.at(zeros) - self.both.at(total)
+            self.plus.table[ones as usize] + self.minus.table[zeros as usize]
+                - self.both.table[total as usize]
         } else {
             self.ln_evidence_large(ones, zeros)
         }
     }
 
+    #[inline(never)]
     fn ln_evidence_large(&self, ones: u64, zeros: u64) -> f64 {
         let (a, b) = (self.plus.beta, self.minus.beta);
         let (x, y) = (ones as f64 + a, zeros as f64 + b);
@@ -155,51 +171,134 @@ impl BetaBernoulli {
     #[inline(always)]
     pub fn gain(&self, ones: u64, total: u64, new: u64, more: u64) -> f64 {
         debug_assert!(ones <= total && new <= more);
-        let zeros = total - ones;
+        let (zeros, new_zeros) = (total - ones, more - new);
         if self.in_tables(total + more) {
-            (self.plus.rise_in_table(ones, new) + self.minus.rise_in_table(zeros, more - new))
-                - self.both.rise_in_table(total, more)
+            (self.plus.rise(ones, ones + new) + self.minus.rise(zeros, zeros + new_zeros))
+                - self.both.rise(total, total + more)
         } else {
-            self.gain_large(ones, zeros, new, more - new)
+            self.gain_large(ones, zeros, new, new_zeros)
         }
     }
 
     #[inline(never)]
     fn gain_large(&self, ones: u64, zeros: u64, new_ones: u64, new_zeros: u64) -> f64 {
-        let seen = self.plus.rise(ones, new_ones) + self.minus.rise(zeros, new_zeros);
-        seen - self.both.rise(ones + zeros, new_ones + new_zeros)
+        let (total, more) = (ones + zeros, new_ones + new_zeros);
+        (self.plus.rise(ones, ones + new_ones) + self.minus.rise(zeros, zeros + new_zeros))
+            - self.both.rise(total, total + more)
     }
 
-    /// What the evidence of (ones, from) changes by if zeros come or go until there are `to` tosses.
+    /// So many ones among so many tosses, for asking what happens if zeros come or go.
     #[inline(always)]
-    pub fn shift(&self, ones: u64, from: u64, to: u64) -> f64 {
-        debug_assert!(ones <= from && ones <= to);
-        if self.in_tables(from.max(to)) {
-            let (minus, both) = (&self.minus.table, &self.both.table);
-            (minus[(to - ones) as usize] - minus[(from - ones) as usize])
-                - (both[to as usize] - both[from as usize])
-        } else if to >= from {
-            self.gain_large(ones, from - ones, 0, to - from)
-        } else {
-            -self.gain_large(ones, to - ones, 0, from - to)
-        }
+    pub fn tossed(&self, ones: u64, total: u64) -> Tossed<'_> {
+        debug_assert!(ones <= total);
+        let known = self.in_tables(total);
+        let zeros_and_total = if known { self.zeros_and_total(ones, total) } else { 0.0 };
+        Tossed { coin: self, ones, total, zeros_and_total }
+    }
+
+    /// The part of the evidence that depends on the zeros, from the tables.
+    #[inline(always)]
+    fn zeros_and_total(&self, ones: u64, total: u64) -> f64 {
+        self.minus.table[(total - ones) as usize] - self.both.table[total as usize]
     }
 
     /// What the evidence of so many ones and zeros grows by if `new` of the zeros become ones.
     #[inline(always)]
     pub fn turn(&self, ones: u64, zeros: u64, new: u64) -> f64 {
-        debug_assert!(new <= zeros);
-        let zeros = zeros - new;
-        if self.in_tables(ones + new + zeros) {
-            self.plus.rise_in_table(ones, new) - self.minus.rise_in_table(zeros, new)
+        self.recount(ones + zeros, ones, ones + new)
+    }
+
+    /// What the evidence of `total` tosses changes by if there are not so many ones but others.
+    #[inline(always)]
+    pub fn recount(&self, total: u64, from: u64, to: u64) -> f64 {
+        debug_assert!(from <= total && to <= total);
+        if self.in_tables(total) {
+            let (plus, minus) = (&self.plus.table, &self.minus.table);
+            (plus[to as usize] - plus[from as usize])
+                - (minus[(total - from) as usize] - minus[(total - to) as usize])
         } else {
-            self.turn_large(ones, zeros, new)
+            self.recount_large(total, from, to)
         }
     }
 
+    /// The same, much faster beyond the tables, if the number of zeros is near the landmark.
+    #[inline(always)]
+    pub fn recount_near(&self, landmark: &Landmark, total: u64, from: u64, to: u64) -> f64 {
+        if self.in_tables(total) {
+            return self.recount(total, from, to);
+        }
+        // ln [Γ(z + s) / Γ(z)] as in `ln_rise`; the middle of the sum is so far from the landmark:
+        let s = from as i64 - to as i64;
+        let middle = (total - from) as i64 + landmark.minus_zeros;
+        let away = (middle as f64 + 0.5 * (s - 1) as f64) * landmark.inverse;
+        if !(away.abs() < NEAR) || from.max(to) as usize >= self.plus.table.len() {
+            return self.recount_large(total, from, to);
+        }
+        let (s, r) = (s as f64, landmark.inverse);
+        let ln_middle =
+            landmark.ln + away * (1.0 - away * (0.5 - away * (1.0 / 3.0 - away * 0.25)));
+        let second = (s * s - 1.0) * (r * r) * ((1.0 - 2.0 * away) / 24.0);
+        (self.plus.table[to as usize] - self.plus.table[from as usize]) + s * (ln_middle - second)
+    }
+
+    /// The landmark at so many zeros, if they are beyond the tables.
+    #[inline(always)]
+    pub fn landmark(&self, zeros: u64) -> Landmark {
+        if self.in_tables(zeros) {
+            return Landmark::default();
+        }
+        let value = zeros as f64 + self.minus.beta;
+        Landmark { minus_zeros: -(zeros as i64), ln: ln(value), inverse: 1.0 / value }
+    }
+
     #[inline(never)]
-    fn turn_large(&self, ones: u64, zeros: u64, new: u64) -> f64 {
-        self.plus.rise(ones, new) - self.minus.rise(zeros, new)
+    fn recount_large(&self, total: u64, from: u64, to: u64) -> f64 {
+        self.plus.rise(from, to) + self.minus.rise(total - from, total - to)
+    }
+}
+
+/// A number of zeros with its logarithm, from which those of numbers nearby are found without computing
+/// a logarithm; see [`BetaBernoulli::recount_near`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Landmark {
+    minus_zeros: i64,
+    ln: f64,
+    inverse: f64,
+}
+
+impl Default for Landmark {
+    /// One that nothing is near to.
+    fn default() -> Self {
+        Landmark { minus_zeros: 0, ln: 0.0, inverse: f64::INFINITY }
+    }
+}
+
+/// So near to a landmark, relative to it, four terms of a series are enough.
+const NEAR: f64 = 1.0 / 4096.0;
+
+/// Tosses of a coin; see [`BetaBernoulli::tossed`].
+#[derive(Debug)]
+pub struct Tossed<'a> {
+    coin: &'a BetaBernoulli,
+    ones: u64,
+    total: u64,
+    /// If it is in the tables.
+    zeros_and_total: f64,
+}
+
+impl Tossed<'_> {
+    /// What the evidence changes by if zeros come or go until there are `to` tosses.
+    #[inline(always)]
+    pub fn shift(&self, to: u64) -> f64 {
+        let Tossed { coin, ones, total, zeros_and_total } = *self;
+        debug_assert!(ones <= to);
+        if coin.in_tables(total.max(to)) {
+            coin.zeros_and_total(ones, to) - zeros_and_total
+        } else if to >= total {
+            coin.gain_large(ones, total - ones, 0, to - total)
+        } else {
+            -coin.gain_large(ones, to - ones, 0, total - to)
+        }
     }
 }
 
@@ -305,10 +404,35 @@ mod tests {
                             "gain",
                         );
                         let zeros = tossed(beta, x, y, 0, more);
-                        close(coin.shift(ones, total, total + more), zeros, "shift");
-                        close(coin.shift(ones, total + more, total), -zeros, "shift back");
+                        close(coin.tossed(ones, total).shift(total + more), zeros, "shift");
+                        close(coin.tossed(ones, total + more).shift(total), -zeros, "shift back");
                         let turned = tossed(beta, x, y, new, more) - zeros;
                         close(coin.turn(ones, total - ones + more, new), turned, "turn");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Near a landmark and far from it, with more ones and with fewer.
+    #[test]
+    fn landmarks_do_not_change_what_is_counted() {
+        let coin = BetaBernoulli::new(0.7, 1.3, 1 << 50);
+        for zeros in [900_000u64, 2_000_000, 50_000_000, 40_000_000_000] {
+            let landmark = coin.landmark(zeros);
+            for ones in [0u64, 3, 70_000, 1_040_000, 3_000_000] {
+                for more in [0u64, 1, 9, 800, 30_000, 100_000] {
+                    for new in [0u64, 1, 2, 17, 400].map(|new: u64| new.min(zeros + more)) {
+                        let total = ones + zeros + more;
+                        for (from, to) in [(ones, ones + new), (ones + new, ones)] {
+                            let near = coin.recount_near(&landmark, total, from, to);
+                            let plain = coin.recount(total, from, to);
+                            let error = (near - plain).abs();
+                            assert!(
+                                error < 1e-13 * plain.abs().max(1.0),
+                                "{from} → {to} of {total}: {near}, not {plain}"
+                            );
+                        }
                     }
                 }
             }

@@ -8,8 +8,8 @@ mod coin;
 mod exp;
 mod ln;
 
-pub use coin::{BetaBernoulli, LnRising, LnTable};
-pub use exp::exponentials;
+pub use coin::{BetaBernoulli, Landmark, LnRising, LnTable, Tossed};
+pub use exp::{LANES, exponentials};
 
 /// ln Γ(x) for x > 0.
 pub fn ln_gamma(x: f64) -> f64 {

@@ -3,6 +3,7 @@
 use super::load::VertexLoad;
 use super::{Irm, pairs};
 use crate::partition::{Partition, Slot};
+use crate::special::{Landmark, Tossed};
 
 /// The statistics of the blocks; and what follows from them for *quiet* vertices.
 ///
@@ -19,6 +20,8 @@ pub struct Links {
     pub(super) size: Vec<u32>,
     pub(super) joining: Vec<i64>,
     pub(super) staying: Vec<i64>,
+    /// `joining` as numbers.
+    pub(super) quiet: Vec<f64>,
     /// The growth if a quiet vertex becomes a block of its own.
     pub(super) alone: i64,
     pub(super) pairs: Pairs,
@@ -32,17 +35,34 @@ const FEW: usize = 2;
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
     side: usize,
-    /// N⁺ and N⁻: linked pairs of vertices, and unlinked ones. Pairs within a slot count once.
-    pub(super) linked: Vec<u32>,
-    pub(super) unlinked: Vec<u64>,
-    /// The share of l in the growth if a quiet vertex joins k.
-    pub(super) joining: Vec<f64>,
-    /// The share of k in the growth that a quiet vertex of l was.
-    pub(super) staying: Vec<f64>,
+    pub(super) counts: Vec<Counts>,
     /// What is to be added for a vertex that joins k and has one link to l, two of them, and so on.
     pub(super) few_links: [Vec<f64>; FEW],
-    /// What is to be added for a vertex that joins k, but is still counted in l, and has no links to either.
-    pub(super) from_home: Vec<f64>,
+    /// What is to be added for a vertex that joins k, but is still counted in l, and has no links to k, and
+    /// none to l, one, and so on.
+    pub(super) from_home: [Vec<f64>; FEW + 1],
+}
+
+/// What there is between slots l and k, or within one.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Counts {
+    /// N⁺ and N⁻: linked pairs of vertices, and unlinked ones. Pairs within a slot count once.
+    pub(super) linked: u64,
+    pub(super) unlinked: u64,
+    /// The share of l in the growth if a quiet vertex joins k.
+    pub(super) joining: i64,
+    /// The share of k in the growth that a quiet vertex of l was.
+    pub(super) staying: i64,
+    /// At the unlinked pairs.
+    pub(super) landmark: Landmark,
+}
+
+impl Counts {
+    /// The observed pairs.
+    #[inline(always)]
+    pub(super) fn all(&self) -> u64 {
+        self.linked + self.unlinked
+    }
 }
 
 impl Clone for Links {
@@ -55,13 +75,11 @@ impl Clone for Links {
         self.size.clone_from(&source.size);
         self.joining.clone_from(&source.joining);
         self.staying.clone_from(&source.staying);
+        self.quiet.clone_from(&source.quiet);
         self.alone = source.alone;
         let (pairs, source) = (&mut self.pairs, &source.pairs);
         pairs.side = source.side;
-        pairs.linked.clone_from(&source.linked);
-        pairs.unlinked.clone_from(&source.unlinked);
-        pairs.joining.clone_from(&source.joining);
-        pairs.staying.clone_from(&source.staying);
+        pairs.counts.clone_from(&source.counts);
         pairs.few_links.clone_from(&source.few_links);
         pairs.from_home.clone_from(&source.from_home);
     }
@@ -69,20 +87,16 @@ impl Clone for Links {
 
 impl Pairs {
     /// The bytes of one pair.
-    const BYTES: u64 = 4 + 8 + 8 * (3 + FEW as u64);
+    const BYTES: u64 = (size_of::<Counts>() + size_of::<f64>() * (FEW + FEW + 1)) as u64;
 
     fn grow(&mut self, slots: usize) {
         if slots <= self.side {
             return;
         }
         // A little more than needed, so that a growing number of blocks rarely copies everything.
-        let side = slots.max(self.side + self.side / 8).max(8);
-        grow_square(&mut self.linked, self.side, side);
-        grow_square(&mut self.unlinked, self.side, side);
-        for square in [&mut self.joining, &mut self.staying, &mut self.from_home] {
-            grow_square(square, self.side, side);
-        }
-        for square in &mut self.few_links {
+        let side = slots.max(self.side + self.side / 8).max(8).next_multiple_of(4);
+        grow_square(&mut self.counts, self.side, side);
+        for square in self.few_links.iter_mut().chain(&mut self.from_home) {
             grow_square(square, self.side, side);
         }
         self.side = side;
@@ -112,16 +126,15 @@ impl Links {
     /// The bytes that so many blocks take.
     pub(super) fn bytes(blocks: usize) -> u64 {
         let blocks = blocks as u64;
-        20 * blocks + Pairs::BYTES * blocks * blocks
+        28 * blocks + Pairs::BYTES * blocks * blocks
     }
 
     pub(super) fn grow(&mut self, slots: usize) {
         self.pairs.grow(slots);
-        if slots > self.size.len() {
-            self.size.resize(slots, 0);
-            self.joining.resize(slots, 0);
-            self.staying.resize(slots, 0);
-        }
+        self.size.resize(self.pairs.side, 0);
+        self.joining.resize(self.pairs.side, 0);
+        self.staying.resize(self.pairs.side, 0);
+        self.quiet.resize(self.pairs.side, 0.0);
     }
 
     #[inline(always)]
@@ -129,12 +142,10 @@ impl Links {
         u64::from(self.size[slot])
     }
 
-    /// The linked and the observed pairs between two slots, or within one.
+    /// What there is between two slots, or within one.
     #[inline(always)]
-    pub(super) fn counts(&self, k: usize, l: usize) -> (u64, u64) {
-        let at = self.pairs.at(k, l);
-        let linked = u64::from(self.pairs.linked[at]);
-        (linked, linked + self.pairs.unlinked[at])
+    pub(super) fn between(&self, l: usize, k: usize) -> &Counts {
+        &self.pairs.counts[self.pairs.at(l, k)]
     }
 
     /// Counts a set of vertices in a slot, or no more. z has none of them.
@@ -148,11 +159,13 @@ impl Links {
     ) {
         let k = slot.index();
         let mut change = |at: usize, linked: u64, all: u64| {
-            let (links, others) = (&mut self.pairs.linked[at], &mut self.pairs.unlinked[at]);
+            let counts = &mut self.pairs.counts[at];
             if joins {
-                (*links, *others) = (*links + linked as u32, *others + (all - linked));
+                counts.linked += linked;
+                counts.unlinked += all - linked;
             } else {
-                (*links, *others) = (*links - linked as u32, *others - (all - linked));
+                counts.linked -= linked;
+                counts.unlinked -= all - linked;
             }
         };
         let m = u64::from(load.m);
@@ -192,8 +205,8 @@ impl Irm {
         let k = slot.index();
         if stats.size[k] > 0 {
             for l in z.live().iter().map(|l| l.index()).filter(|&l| l != k) {
-                stats.joining[l] -= self.in_units(stats.pairs.joining[stats.pairs.at(k, l)]);
-                stats.staying[l] -= self.in_units(stats.pairs.staying[stats.pairs.at(l, k)]);
+                stats.joining[l] -= stats.between(k, l).joining;
+                stats.staying[l] -= stats.between(l, k).staying;
             }
             stats.alone -= self.in_units(self.coin.ln_evidence(0, stats.size(k)));
         }
@@ -201,6 +214,10 @@ impl Irm {
         if stats.size[k] > 0 {
             stats.alone += self.in_units(self.coin.ln_evidence(0, stats.size(k)));
             self.conclude(stats, z, slot);
+        } else {
+            for l in z.live().iter().map(|l| l.index()) {
+                stats.quiet[l] = stats.joining[l] as f64 * self.unit;
+            }
         }
     }
 
@@ -210,41 +227,54 @@ impl Irm {
     fn conclude(&self, stats: &mut Links, z: &Partition, slot: Slot) {
         let k = slot.index();
         let size = stats.size(k);
-        let (linked, all) = stats.counts(k, k);
         let at = stats.pairs.at(k, k);
-        let of_itself =
-            (self.coin.shift(linked, all, all + size), self.quiet(linked, all, size - 1).0);
-        (stats.pairs.joining[at], stats.pairs.staying[at]) = of_itself;
+        let counts = &mut stats.pairs.counts[at];
+        let (linked, all) = (counts.linked, counts.all());
+        let tossed = self.coin.tossed(linked, all);
+        counts.landmark = self.coin.landmark(counts.unlinked);
+        counts.joining = self.in_units(tossed.shift(all + size));
+        counts.staying = self.in_units(quiet(&tossed, linked, all, size - 1).0);
+        let (mut joining, mut staying) = (counts.joining, counts.staying);
         self.link_few(&mut stats.pairs, at, (linked, all), size);
-        let mut joining = self.in_units(of_itself.0);
-        let mut staying = self.in_units(of_itself.1);
         for l in z.live().iter().map(|l| l.index()).filter(|&l| l != k) {
             let others = stats.size(l);
-            let (linked, all) = stats.counts(k, l);
-            let joining_k = self.coin.shift(linked, all, all + others);
-            let joining_l = self.coin.shift(linked, all, all + size);
-            let (staying_k, without_k) = self.quiet(linked, all, others);
-            let (staying_l, without_l) = self.quiet(linked, all, size);
-            // A vertex that leaves one of the two for the other.
-            let moves = |without: Option<u64>, more: u64, joining: f64, staying: f64| match without
-            {
-                Some(left) => self.coin.shift(linked, all, left + more) + staying - joining,
-                None => 0.0,
+            let (kl, lk) = (stats.pairs.at(k, l), stats.pairs.at(l, k));
+            let Counts { linked, unlinked, .. } = stats.pairs.counts[kl];
+            let all = linked + unlinked;
+            let tossed = self.coin.tossed(linked, all);
+            let (joining_k, joining_l) = (tossed.shift(all + others), tossed.shift(all + size));
+            let (staying_k, without_k) = quiet(&tossed, linked, all, others);
+            let (staying_l, without_l) = quiet(&tossed, linked, all, size);
+            let landmark = self.coin.landmark(unlinked);
+            let at_k = Counts {
+                linked,
+                unlinked,
+                landmark,
+                joining: self.in_units(joining_k),
+                staying: self.in_units(staying_l),
             };
-            joining += self.in_units(joining_k);
-            staying += self.in_units(staying_k);
-            stats.joining[l] += self.in_units(joining_l);
-            stats.staying[l] += self.in_units(staying_l);
+            let at_l = Counts {
+                linked,
+                unlinked,
+                landmark,
+                joining: self.in_units(joining_l),
+                staying: self.in_units(staying_k),
+            };
+            joining += at_k.joining;
+            staying += at_l.staying;
+            stats.joining[l] += at_l.joining;
+            stats.staying[l] += at_k.staying;
+            stats.quiet[l] = stats.joining[l] as f64 * self.unit;
             let pairs = &mut stats.pairs;
-            let (kl, lk) = (pairs.at(k, l), pairs.at(l, k));
-            (pairs.joining[lk], pairs.joining[kl]) = (joining_k, joining_l);
-            (pairs.staying[kl], pairs.staying[lk]) = (staying_k, staying_l);
+            (pairs.counts[lk], pairs.counts[kl]) = (at_k, at_l);
             self.link_few(pairs, lk, (linked, all), others);
             self.link_few(pairs, kl, (linked, all), size);
-            pairs.from_home[lk] = moves(without_l, others - 1, joining_k, staying_l);
-            pairs.from_home[kl] = moves(without_k, size - 1, joining_l, staying_k);
+            let rest = (staying_l - joining_k, staying_k - joining_l);
+            self.move_home(pairs, lk, &tossed, linked, without_l, others - 1, rest.0);
+            self.move_home(pairs, kl, &tossed, linked, without_k, size - 1, rest.1);
         }
         (stats.joining[k], stats.staying[k]) = (joining, staying);
+        stats.quiet[k] = joining as f64 * self.unit;
     }
 
     /// What a few links add at a place, where a vertex brings `more` pairs.
@@ -257,13 +287,26 @@ impl Irm {
         }
     }
 
-    /// The growth that a vertex with so many pairs, none of them linked, was; and how many pairs there are
-    /// without it. Something that will cancel if there is no such vertex, because all have links.
+    /// What is different for a vertex that leaves one of two blocks for the other, at its place: `without` it
+    /// so many pairs are left between the two, and it brings `more`.
     #[inline(always)]
-    fn quiet(&self, linked: u64, all: u64, its_own: u64) -> (f64, Option<u64>) {
-        match linked + its_own <= all {
-            true => (-self.coin.shift(linked, all, all - its_own), Some(all - its_own)),
-            false => (0.0, None),
+    fn move_home(
+        &self,
+        pairs: &mut Pairs,
+        at: usize,
+        tossed: &Tossed<'_>,
+        linked: u64,
+        without: Option<u64>,
+        more: u64,
+        rest: f64,
+    ) {
+        let Some(left) = without else { return };
+        let quiet = tossed.shift(left + more) + rest;
+        let unlinked = left + more - linked;
+        for (links, row) in (0..).zip(&mut pairs.from_home) {
+            // As above.
+            let linked = if links <= more { self.coin.turn(linked, unlinked, links) } else { 0.0 };
+            row[at] = quiet + linked;
         }
     }
 
@@ -275,25 +318,36 @@ impl Irm {
             assert_eq!(stats.size[slot.index()], z.size(slot), "sizes are as in z");
             self.conclude(&mut anew, z, slot);
         }
-        let sum = |of: &dyn Fn(usize) -> f64| live().map(|l| self.in_units(of(l))).sum::<i64>();
-        anew.alone = sum(&|l| self.coin.ln_evidence(0, stats.size(l)));
+        let sum = |of: &dyn Fn(usize) -> i64| live().map(of).sum::<i64>();
+        anew.alone = sum(&|l| self.in_units(self.coin.ln_evidence(0, stats.size(l))));
         for k in live() {
-            anew.joining[k] = sum(&|l| anew.pairs.joining[anew.pairs.at(l, k)]);
-            anew.staying[k] = sum(&|l| anew.pairs.staying[anew.pairs.at(k, l)]);
+            anew.joining[k] = sum(&|l| anew.between(l, k).joining);
+            anew.staying[k] = sum(&|l| anew.between(k, l).staying);
         }
         // What is left of empty slots means nothing.
         let same = |of: &dyn Fn(&Links) -> f64| of(&anew).to_bits() == of(stats).to_bits();
         let sums = |links: &Links, k: usize| (links.joining[k], links.staying[k]);
-        anew.alone == stats.alone
+        let as_numbers = live().all(|k| stats.quiet[k] == stats.joining[k] as f64 * self.unit);
+        as_numbers
+            && anew.alone == stats.alone
             && live().all(|k| sums(&anew, k) == sums(stats, k))
             && live().all(|k| {
                 live().all(|l| {
                     let at = stats.pairs.at(k, l);
-                    same(&|links| links.pairs.joining[at])
-                        && same(&|links| links.pairs.staying[at])
+                    anew.pairs.counts[at] == stats.pairs.counts[at]
                         && (0..FEW).all(|few| same(&|links| links.pairs.few_links[few][at]))
-                        && same(&|links| links.pairs.from_home[at])
+                        && (0..=FEW).all(|few| same(&|links| links.pairs.from_home[few][at]))
                 })
             })
+    }
+}
+
+/// The growth that a vertex with so many pairs, none of them linked, was; and how many pairs there are
+/// without it. Something that will cancel if there is no such vertex, because all have links.
+#[inline(always)]
+fn quiet(tossed: &Tossed<'_>, linked: u64, all: u64, its_own: u64) -> (f64, Option<u64>) {
+    match linked + its_own <= all {
+        true => (-tossed.shift(all - its_own), Some(all - its_own)),
+        false => (0.0, None),
     }
 }

@@ -9,6 +9,9 @@ pub struct VertexLoad {
     pub(super) linked: PairLoad,
     /// Pairs that were not observed.
     pub(super) hidden: PairLoad,
+    /// Room for gains.
+    pub(super) quiet: Vec<f64>,
+    pub(super) rows: Vec<f64>,
 }
 
 /// The pairs of one kind that a set of vertices has with every block, and among themselves.
@@ -36,8 +39,12 @@ impl PairLoad {
         z: &Partition,
         neighbours: impl Fn(usize) -> &'a [u32],
     ) {
-        for slot in &self.touched[..self.count] {
-            self.to[slot.index()] = 0;
+        if self.to.len() <= 4 * self.count {
+            self.to.fill(0);
+        } else {
+            for slot in &self.touched[..self.count] {
+                self.to[slot.index()] = 0;
+            }
         }
         self.count = 0;
         // One more, for a new block; and one more to write to, for the list.

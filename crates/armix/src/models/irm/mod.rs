@@ -82,7 +82,13 @@ impl Model for Irm {
 
     fn empty_load(&self) -> VertexLoad {
         let hidden = if self.graph.has_hidden() { self.n() } else { 0 };
-        VertexLoad { m: 0, linked: PairLoad::new(self.n()), hidden: PairLoad::new(hidden) }
+        VertexLoad {
+            m: 0,
+            linked: PairLoad::new(self.n()),
+            hidden: PairLoad::new(hidden),
+            quiet: Vec::new(),
+            rows: Vec::new(),
+        }
     }
 
     fn grow(&self, stats: &mut Links, slots: usize) {
@@ -114,7 +120,7 @@ impl Model for Irm {
     fn gains(
         &self,
         stats: &Links,
-        load: &VertexLoad,
+        load: &mut VertexLoad,
         home: Option<Slot>,
         z: &Partition,
         slots: &[Slot],
@@ -132,8 +138,8 @@ impl Model for Irm {
         let mut sum = 0.0;
         for (at, &slot) in z.live().iter().enumerate() {
             for &other in &z.live()[..=at] {
-                let (linked, total) = stats.counts(slot.index(), other.index());
-                sum += self.coin.ln_evidence(linked, total);
+                let counts = stats.between(slot.index(), other.index());
+                sum += self.coin.ln_evidence(counts.linked, counts.all());
             }
         }
         sum
@@ -141,8 +147,8 @@ impl Model for Irm {
 
     fn predict(&self, stats: &Links, z: &Partition, (u, v): (u32, u32)) -> f64 {
         let slot = |vertex: u32| z.slot_of(Item::new(vertex as usize));
-        let (linked, total) = stats.counts(slot(u).index(), slot(v).index());
-        (linked as f64 + self.beta.0) / (total as f64 + self.beta.0 + self.beta.1)
+        let counts = stats.between(slot(u).index(), slot(v).index());
+        (counts.linked as f64 + self.beta.0) / (counts.all() as f64 + self.beta.0 + self.beta.1)
     }
 
     fn ln_evidence_naive(&self, labels: &[u32]) -> f64 {
