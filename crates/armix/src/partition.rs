@@ -377,13 +377,55 @@ pub struct Refiner {
 }
 
 impl Refiner {
-    /// Writes labels 0, 1, … of a ∨ b and returns how many cells there are. O(n + labels); the
-    /// labels of a and b must be small numbers, as those of slots and of stored states are.
+    /// Writes labels 0, 1, … of a ∨ b, in no particular order, and returns how many cells there are.
+    /// O(n + labels); the labels of a and b must be small numbers, as those of slots and of stored states
+    /// are.
     pub fn refine(&mut self, a: &[u32], b: &[u32], out: &mut Vec<u32>) -> usize {
         debug_assert_eq!(a.len(), b.len());
-        // Sort the items by a, keeping their order (counting sort) …
         let labels_a = a.iter().max().map_or(0, |&m| m as usize + 1);
         let labels_b = b.iter().max().map_or(0, |&m| m as usize + 1);
+        out.clear();
+        if labels_a.saturating_mul(labels_b) <= 2 * a.len() {
+            self.refine_few(a, b, labels_a * labels_b, labels_b, out)
+        } else {
+            self.refine_many(a, b, labels_a, labels_b, out)
+        }
+    }
+
+    /// With a table of all combinations.
+    fn refine_few(
+        &mut self,
+        a: &[u32],
+        b: &[u32],
+        combinations: usize,
+        labels_b: usize,
+        out: &mut Vec<u32>,
+    ) -> usize {
+        let cell_of = &mut self.start;
+        cell_of.clear();
+        cell_of.resize(combinations, u32::MAX);
+        let mut cells = 0;
+        out.extend(a.iter().zip(b).map(|(&a, &b)| {
+            let cell = &mut cell_of[a as usize * labels_b + b as usize];
+            if *cell == u32::MAX {
+                *cell = cells;
+                cells += 1;
+            }
+            *cell
+        }));
+        cells as usize
+    }
+
+    /// By sorting.
+    fn refine_many(
+        &mut self,
+        a: &[u32],
+        b: &[u32],
+        labels_a: usize,
+        labels_b: usize,
+        out: &mut Vec<u32>,
+    ) -> usize {
+        // Sort the items by a, keeping their order (counting sort) …
         self.start.clear();
         self.start.resize(labels_a + 1, 0);
         for &label in a {
@@ -402,7 +444,6 @@ impl Refiner {
         // … and number the labels of b anew within each block of a.
         self.seen.clear();
         self.seen.resize(labels_b, (u32::MAX, 0));
-        out.clear();
         out.resize(a.len(), 0);
         let mut cells = 0;
         for &item in &self.by_a {

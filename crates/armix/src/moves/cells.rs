@@ -9,6 +9,7 @@ pub struct Cells {
     refiner: Refiner,
     slots: Vec<u32>,
     cell_of: Vec<u32>,
+    is_earmark: Vec<bool>,
     /// Where each cell begins in `items`.
     start: Vec<u32>,
     /// All items, cell after cell, each in the order of φ: the first is the cell's earmark.
@@ -34,6 +35,8 @@ impl Cells {
         }
         self.items.clear();
         self.items.resize(phi.order.len(), Item::new(0));
+        self.is_earmark.clear();
+        self.is_earmark.resize(phi.order.len(), false);
         self.sorted.clear();
         let mut placed = std::mem::take(&mut self.slots); // reuse: how many items of a cell are placed
         placed.clear();
@@ -42,6 +45,7 @@ impl Cells {
             let cell = self.cell_of[item.index()] as usize;
             if placed[cell] == 0 {
                 self.sorted.push(cell as u32); // in the order of first items
+                self.is_earmark[item.index()] = true;
             }
             self.items[(self.start[cell] + placed[cell]) as usize] = item;
             placed[cell] += 1;
@@ -62,7 +66,7 @@ impl Cells {
 
     /// Whether an item is the first of its cell.
     pub fn is_earmark(&self, item: Item) -> bool {
-        self.of(item)[0] == item
+        self.is_earmark[item.index()]
     }
 
     /// All cells but those of i and j, largest first.

@@ -92,6 +92,16 @@ impl LnRising {
             ln_rise(from as f64 + self.beta, (to - from) as f64)
         }
     }
+
+    /// A landmark at a count beyond the table.
+    #[inline(always)]
+    fn landmark(&self, count: u64) -> Landmark {
+        if (count as usize) < self.table.len() {
+            return Landmark::NOWHERE;
+        }
+        let value = count as f64 + self.beta;
+        Landmark { at: count as i64, ln: ln(value), inverse: 1.0 / value }
+    }
 }
 
 /// ln [Γ(x + s) / Γ(x)] = Σ ln(x + j), j < s, for x and x + s of a million and more; s may be negative.
@@ -187,13 +197,15 @@ impl BetaBernoulli {
             - self.both.rise(total, total + more)
     }
 
-    /// So many ones among so many tosses, for asking what happens if zeros come or go.
+    /// So many ones among so many tosses, for asking what happens if there are a few more or fewer.
     #[inline(always)]
     pub fn tossed(&self, ones: u64, total: u64) -> Tossed<'_> {
         debug_assert!(ones <= total);
-        let known = self.in_tables(total);
-        let zeros_and_total = if known { self.zeros_and_total(ones, total) } else { 0.0 };
-        Tossed { coin: self, ones, total, zeros_and_total }
+        let (near_zeros, near_total, zeros_and_total) = match self.in_tables(total) {
+            true => (Landmark::NOWHERE, Landmark::NOWHERE, self.zeros_and_total(ones, total)),
+            false => (self.minus.landmark(total - ones), self.both.landmark(total), 0.0),
+        };
+        Tossed { coin: self, ones, total, zeros_and_total, near_zeros, near_total }
     }
 
     /// The part of the evidence that depends on the zeros, from the tables.
@@ -227,28 +239,10 @@ impl BetaBernoulli {
         if self.in_tables(total) {
             return self.recount(total, from, to);
         }
-        // ln [Γ(z + s) / Γ(z)] as in `ln_rise`; the middle of the sum is so far from the landmark:
-        let s = from as i64 - to as i64;
-        let middle = (total - from) as i64 + landmark.minus_zeros;
-        let away = (middle as f64 + 0.5 * (s - 1) as f64) * landmark.inverse;
-        if !(away.abs() < NEAR) || from.max(to) as usize >= self.plus.table.len() {
-            return self.recount_large(total, from, to);
+        match landmark.rise(total - from, total - to) {
+            Some(zeros) => self.plus.rise(from, to) + zeros,
+            None => self.recount_large(total, from, to),
         }
-        let (s, r) = (s as f64, landmark.inverse);
-        let ln_middle =
-            landmark.ln + away * (1.0 - away * (0.5 - away * (1.0 / 3.0 - away * 0.25)));
-        let second = (s * s - 1.0) * (r * r) * ((1.0 - 2.0 * away) / 24.0);
-        (self.plus.table[to as usize] - self.plus.table[from as usize]) + s * (ln_middle - second)
-    }
-
-    /// The landmark at so many zeros, if they are beyond the tables.
-    #[inline(always)]
-    pub fn landmark(&self, zeros: u64) -> Landmark {
-        if self.in_tables(zeros) {
-            return Landmark::default();
-        }
-        let value = zeros as f64 + self.minus.beta;
-        Landmark { minus_zeros: -(zeros as i64), ln: ln(value), inverse: 1.0 / value }
     }
 
     #[inline(never)]
@@ -257,24 +251,39 @@ impl BetaBernoulli {
     }
 }
 
-/// A number of zeros with its logarithm, from which those of numbers nearby are found without computing
-/// a logarithm; see [`BetaBernoulli::recount_near`].
+/// A count with its logarithm, from which those of counts nearby are found without computing a logarithm.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Landmark {
-    minus_zeros: i64,
+    at: i64,
     ln: f64,
     inverse: f64,
 }
 
 impl Default for Landmark {
-    /// One that nothing is near to.
     fn default() -> Self {
-        Landmark { minus_zeros: 0, ln: 0.0, inverse: f64::INFINITY }
+        Landmark::NOWHERE
     }
 }
 
 /// So near to a landmark, relative to it, four terms of a series are enough.
 const NEAR: f64 = 1.0 / 4096.0;
+
+impl Landmark {
+    /// One that nothing is near to.
+    const NOWHERE: Landmark = Landmark { at: 0, ln: 0.0, inverse: f64::INFINITY };
+
+    /// [`LnRising::rise`] as in [`ln_rise`]; `None` if that is not near.
+    #[inline(always)]
+    fn rise(&self, from: u64, to: u64) -> Option<f64> {
+        let s = to as i64 - from as i64;
+        let middle = (from as i64 - self.at) as f64 + 0.5 * (s - 1) as f64;
+        let (s, away) = (s as f64, middle * self.inverse);
+        let ln_middle = self.ln + away * (1.0 - away * (0.5 - away * (1.0 / 3.0 - away * 0.25)));
+        let second = (s * s - 1.0) * (self.inverse * self.inverse) * ((1.0 - 2.0 * away) / 24.0);
+        // Not so for what is not a number.
+        (away.abs() < NEAR).then_some(s * (ln_middle - second))
+    }
+}
 
 /// Tosses of a coin; see [`BetaBernoulli::tossed`].
 #[derive(Debug)]
@@ -282,22 +291,45 @@ pub struct Tossed<'a> {
     coin: &'a BetaBernoulli,
     ones: u64,
     total: u64,
-    /// If it is in the tables.
+    /// If it is in the tables; …
     zeros_and_total: f64,
+    /// … and these if not.
+    near_zeros: Landmark,
+    near_total: Landmark,
 }
 
 impl Tossed<'_> {
+    /// For [`BetaBernoulli::recount_near`].
+    #[inline(always)]
+    pub fn landmark(&self) -> Landmark {
+        self.near_zeros
+    }
+
+    /// [`BetaBernoulli::turn`] of so many zeros, with as many ones.
+    #[inline(always)]
+    pub fn turn(&self, zeros: u64, new: u64) -> f64 {
+        self.coin.recount_near(&self.near_zeros, self.ones + zeros, self.ones, self.ones + new)
+    }
+
     /// What the evidence changes by if zeros come or go until there are `to` tosses.
     #[inline(always)]
     pub fn shift(&self, to: u64) -> f64 {
-        let Tossed { coin, ones, total, zeros_and_total } = *self;
+        let Tossed { coin, ones, total, .. } = *self;
         debug_assert!(ones <= to);
         if coin.in_tables(total.max(to)) {
-            coin.zeros_and_total(ones, to) - zeros_and_total
-        } else if to >= total {
-            coin.gain_large(ones, total - ones, 0, to - total)
+            coin.zeros_and_total(ones, to) - self.zeros_and_total
         } else {
-            -coin.gain_large(ones, to - ones, 0, total - to)
+            self.shift_large(to)
+        }
+    }
+
+    #[inline(never)]
+    fn shift_large(&self, to: u64) -> f64 {
+        let Tossed { coin, ones, total, .. } = *self;
+        let zeros = self.near_zeros.rise(total - ones, to - ones);
+        match (zeros, self.near_total.rise(total, to)) {
+            (Some(zeros), Some(all)) => zeros - all,
+            _ => coin.minus.rise(total - ones, to - ones) - coin.both.rise(total, to),
         }
     }
 }
@@ -419,7 +451,7 @@ mod tests {
     fn landmarks_do_not_change_what_is_counted() {
         let coin = BetaBernoulli::new(0.7, 1.3, 1 << 50);
         for zeros in [900_000u64, 2_000_000, 50_000_000, 40_000_000_000] {
-            let landmark = coin.landmark(zeros);
+            let landmark = coin.tossed(0, zeros).landmark();
             for ones in [0u64, 3, 70_000, 1_040_000, 3_000_000] {
                 for more in [0u64, 1, 9, 800, 30_000, 100_000] {
                     for new in [0u64, 1, 2, 17, 400].map(|new: u64| new.min(zeros + more)) {

@@ -229,13 +229,13 @@ impl Irm {
         let size = stats.size(k);
         let at = stats.pairs.at(k, k);
         let counts = &mut stats.pairs.counts[at];
-        let (linked, all) = (counts.linked, counts.all());
+        let (linked, unlinked, all) = (counts.linked, counts.unlinked, counts.all());
         let tossed = self.coin.tossed(linked, all);
-        counts.landmark = self.coin.landmark(counts.unlinked);
+        counts.landmark = tossed.landmark();
         counts.joining = self.in_units(tossed.shift(all + size));
         counts.staying = self.in_units(quiet(&tossed, linked, all, size - 1).0);
         let (mut joining, mut staying) = (counts.joining, counts.staying);
-        self.link_few(&mut stats.pairs, at, (linked, all), size);
+        link_few(&mut stats.pairs, at, &tossed, unlinked, size);
         for l in z.live().iter().map(|l| l.index()).filter(|&l| l != k) {
             let others = stats.size(l);
             let (kl, lk) = (stats.pairs.at(k, l), stats.pairs.at(l, k));
@@ -245,7 +245,7 @@ impl Irm {
             let (joining_k, joining_l) = (tossed.shift(all + others), tossed.shift(all + size));
             let (staying_k, without_k) = quiet(&tossed, linked, all, others);
             let (staying_l, without_l) = quiet(&tossed, linked, all, size);
-            let landmark = self.coin.landmark(unlinked);
+            let landmark = tossed.landmark();
             let at_k = Counts {
                 linked,
                 unlinked,
@@ -267,47 +267,14 @@ impl Irm {
             stats.quiet[l] = stats.joining[l] as f64 * self.unit;
             let pairs = &mut stats.pairs;
             (pairs.counts[lk], pairs.counts[kl]) = (at_k, at_l);
-            self.link_few(pairs, lk, (linked, all), others);
-            self.link_few(pairs, kl, (linked, all), size);
+            link_few(pairs, lk, &tossed, unlinked, others);
+            link_few(pairs, kl, &tossed, unlinked, size);
             let rest = (staying_l - joining_k, staying_k - joining_l);
-            self.move_home(pairs, lk, &tossed, linked, without_l, others - 1, rest.0);
-            self.move_home(pairs, kl, &tossed, linked, without_k, size - 1, rest.1);
+            move_home(pairs, lk, &tossed, linked, without_l, others - 1, rest.0);
+            move_home(pairs, kl, &tossed, linked, without_k, size - 1, rest.1);
         }
         (stats.joining[k], stats.staying[k]) = (joining, staying);
         stats.quiet[k] = joining as f64 * self.unit;
-    }
-
-    /// What a few links add at a place, where a vertex brings `more` pairs.
-    #[inline(always)]
-    fn link_few(&self, pairs: &mut Pairs, at: usize, (linked, all): (u64, u64), more: u64) {
-        let unlinked = all - linked + more;
-        for (links, row) in (1..).zip(&mut pairs.few_links) {
-            // A vertex cannot have more links to a block than the block has vertices.
-            row[at] = if links <= more { self.coin.turn(linked, unlinked, links) } else { 0.0 };
-        }
-    }
-
-    /// What is different for a vertex that leaves one of two blocks for the other, at its place: `without` it
-    /// so many pairs are left between the two, and it brings `more`.
-    #[inline(always)]
-    fn move_home(
-        &self,
-        pairs: &mut Pairs,
-        at: usize,
-        tossed: &Tossed<'_>,
-        linked: u64,
-        without: Option<u64>,
-        more: u64,
-        rest: f64,
-    ) {
-        let Some(left) = without else { return };
-        let quiet = tossed.shift(left + more) + rest;
-        let unlinked = left + more - linked;
-        for (links, row) in (0..).zip(&mut pairs.from_home) {
-            // As above.
-            let linked = if links <= more { self.coin.turn(linked, unlinked, links) } else { 0.0 };
-            row[at] = quiet + linked;
-        }
     }
 
     /// Whether what is kept up to date equals what is computed anew, to the last bit.
@@ -339,6 +306,36 @@ impl Irm {
                         && (0..=FEW).all(|few| same(&|links| links.pairs.from_home[few][at]))
                 })
             })
+    }
+}
+
+/// What a few links add at a place, where a vertex brings `more` pairs.
+#[inline(always)]
+fn link_few(pairs: &mut Pairs, at: usize, tossed: &Tossed<'_>, unlinked: u64, more: u64) {
+    for (links, row) in (1..).zip(&mut pairs.few_links) {
+        // A vertex cannot have more links to a block than the block has vertices.
+        row[at] = if links <= more { tossed.turn(unlinked + more, links) } else { 0.0 };
+    }
+}
+
+/// What is different for a vertex that leaves one of two blocks for the other, at its place: `without` it so
+/// many pairs are left between the two, and it brings `more`.
+#[inline(always)]
+fn move_home(
+    pairs: &mut Pairs,
+    at: usize,
+    tossed: &Tossed<'_>,
+    linked: u64,
+    without: Option<u64>,
+    more: u64,
+    rest: f64,
+) {
+    let Some(left) = without else { return };
+    let quiet = tossed.shift(left + more) + rest;
+    let unlinked = left + more - linked;
+    for (links, row) in (0..).zip(&mut pairs.from_home) {
+        // As above.
+        row[at] = quiet + if links <= more { tossed.turn(unlinked, links) } else { 0.0 };
     }
 }
 
