@@ -2,11 +2,13 @@
 //! ensembles: the chains of one ensemble learn from each other and must not be compared.
 
 mod distances;
+mod goodness;
 mod pairs;
 mod scalar;
 mod verdict;
 
 pub use distances::Distances;
+pub use goodness::{Fit, chi_squared_above, goodness_of_fit};
 pub use pairs::Pairs;
 pub use scalar::*;
 pub use verdict::{LEAST_ESS, RHAT_LIMIT, TOO_SHORT, Verdict};

@@ -60,6 +60,26 @@ impl Axis {
         Axis { low, high, ticks: ticks(low, high, 0) }
     }
 
+    /// An axis of the logarithms of some numbers (base 10), marked with the numbers themselves: 1, 2 and
+    /// 5 times powers of ten, or the powers alone if there are many. What is not above zero does not count.
+    pub(super) fn logarithmic(values: impl IntoIterator<Item = f64>) -> Self {
+        let positive = values.into_iter().filter(|v| *v > 0.0);
+        let Some((low, high)) = range(positive.map(libm::log10)) else {
+            return Axis::logarithmic([1.0, 10.0]);
+        };
+        // A third of a decade at least, so that there is something to mark.
+        let air = ((high - low) * 0.05).max((0.35 - (high - low)) / 2.0);
+        let (low, high) = (low - air, high + air);
+        let digits: &[f64] = if high - low > 2.5 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+        let ticks = (low.floor() as i32..=high.ceil() as i32)
+            .flat_map(|power| digits.iter().map(move |&digit| Step { digit, power }))
+            .map(|step| (libm::log10(step.size()), step))
+            .filter(|(value, _)| (low..=high).contains(value))
+            .map(|(value, step)| Tick { value, label: label(step.size(), step, step.size()) })
+            .collect();
+        Axis { low, high, ticks }
+    }
+
     /// The place of a value as a share of the axis. Values beyond its ends are at the ends.
     pub(super) fn share(&self, value: f64) -> f64 {
         ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
@@ -212,6 +232,14 @@ mod tests {
         assert_eq!(labels(&Axis::of_counts([2.0, 5.0])), ["2", "3", "4", "5"]);
         assert_eq!(labels(&Axis::exact(0.0, 4e7)), ["0", "1e7", "2e7", "3e7", "4e7"]);
         assert_eq!(labels(&Axis::exact(0.0, 3e-6)), ["0", "1e−6", "2e−6", "3e−6"]);
+    }
+
+    #[test]
+    fn logarithms_are_marked_with_their_numbers() {
+        assert_eq!(labels(&Axis::logarithmic([1.0, 30.0])), ["1", "2", "5", "10", "20"]);
+        assert_eq!(labels(&Axis::logarithmic([0.1, 100.0])), ["0.1", "1", "10", "100"]);
+        assert!(!labels(&Axis::logarithmic([1.0, 1.01])).is_empty());
+        assert!(!labels(&Axis::logarithmic([-1.0, f64::NAN, 0.0])).is_empty());
     }
 
     #[test]

@@ -22,6 +22,7 @@
 mod acf;
 mod adjacency;
 mod axis;
+mod chart;
 mod colour;
 mod drawing;
 mod fractions;
@@ -38,6 +39,7 @@ mod trace;
 
 pub use acf::{Acf, Quantity, acf};
 pub use adjacency::{Adjacency, adjacency};
+pub use chart::{Chart, ChartPanel, Mark, Scale, chart};
 pub use colour::Colour;
 pub use drawing::{Anchor, Area, Direction, Drawing, Image, Shape, Stroke, Text};
 pub use fractions::{FractionPanel, Fractions, fractions};
