@@ -71,6 +71,26 @@ pub(crate) struct DataArgs {
     pub hold_out_seed: u64,
 }
 
+impl Default for DataArgs {
+    /// What the command line says without any option.
+    fn default() -> Self {
+        DataArgs {
+            model: None,
+            alpha: 1.0,
+            beta: (1.0, 1.0),
+            data_seed: 1,
+            threshold: 0.0,
+            downsample: None,
+            largest_component: false,
+            columns: None,
+            id_column: None,
+            label_column: None,
+            hold_out: None,
+            hold_out_seed: 1,
+        }
+    }
+}
+
 impl DataArgs {
     /// How files are read and prepared.
     pub(crate) fn options(&self) -> Result<io::Options> {
@@ -221,7 +241,7 @@ pub(crate) fn model_info(args: &DataArgs, dataset: &Dataset) -> ModelInfo {
     ModelInfo { name: name.to_string(), alpha: args.alpha, beta: args.beta }
 }
 
-fn fingerprint(dataset: &Dataset) -> String {
+pub(crate) fn fingerprint(dataset: &Dataset) -> String {
     let mut bytes = dataset.names.join("\n").into_bytes();
     match &dataset.data {
         Data::Network(graph) => {

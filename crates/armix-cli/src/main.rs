@@ -11,6 +11,7 @@ mod fit;
 mod inspect;
 mod memory;
 mod output;
+mod paper;
 mod picture;
 mod plot;
 mod predict;
@@ -77,6 +78,8 @@ enum Command {
     Exact(exact::Args),
     /// Prove that every move leaves the posterior of every model invariant
     Verify(verify::Args),
+    /// Run the paper's experiments again, each beside what was printed
+    Paper(paper::Args),
     /// Measure what each move costs on this machine, and how cost grows with the data
     Bench(bench::Args),
 }
@@ -97,6 +100,7 @@ fn main() -> ExitCode {
         Command::Generate(args) => convert::generate(&args),
         Command::Exact(args) => exact::run(&args),
         Command::Verify(args) => verify::run(&args),
+        Command::Paper(args) => paper::run(&args),
         Command::Bench(args) => bench::run(&args),
     };
     result.unwrap_or_else(|error| {

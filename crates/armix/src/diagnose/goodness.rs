@@ -2,10 +2,10 @@
 //! less such draws know.
 
 use super::scalar::ess;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How well draws fit a distribution over categories.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fit {
     /// How often each category was drawn.
     pub frequencies: Vec<f64>,

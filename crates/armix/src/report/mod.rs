@@ -18,7 +18,8 @@ pub use page::{
 };
 
 const TEMPLATE: &str = include_str!("page.html");
-const STYLE: &str = include_str!("page.css");
+/// How pages look.
+pub const STYLE: &str = include_str!("page.css");
 
 /// The script of the page: these files one after the other, as one module.
 const SCRIPTS: [&str; 10] = [
