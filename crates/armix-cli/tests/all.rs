@@ -6,5 +6,6 @@ mod bench;
 mod cli;
 mod common;
 mod input;
+mod paper;
 mod process;
 mod runs;

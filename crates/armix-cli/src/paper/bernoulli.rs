@@ -216,7 +216,7 @@ pub(crate) fn table(lab: &Lab) -> Result<Made> {
         title: "Bernoulli examples: autocorrelation times (the paper's table of artificial data)"
             .into(),
         about: format!(
-            "{} data sets of each example, {} chains, {} iterations after 50 of Gibbs; trace: fraction of observations in the largest block; indicator: the largest of the times of the 105 pairs of 15 observations, 3 of each planted block; Geyer's rule ends the sums.",
+            "{} data sets of each example, {} chains, {} iterations after 50 of Gibbs; trace: fraction of observations in the largest block; indicator: the largest of the times of the 105 pairs of 15 observations, 3 of each planted block; Geyer's rule ends the sums. In the picture full points are ours, hollow ones printed.",
             size.sets, size.chains, size.examples
         ),
         tables: vec![table],

@@ -3,7 +3,7 @@
 use super::lab::Lab;
 use super::report::Report;
 use super::unit::Unit;
-use super::{bernoulli, network_traces, relational, sampler_test};
+use super::{bernoulli, chains, downsampling, network_traces, sampler_test, variants};
 use armix::error::Result;
 use armix::plot::Drawing;
 use clap::ValueEnum;
@@ -66,9 +66,9 @@ impl Item {
             Item::SamplerTest => sampler_test::units(lab),
             Item::BernoulliTraces => bernoulli::trace_units(lab),
             Item::BernoulliTable | Item::BernoulliScatter => bernoulli::table_units(lab),
-            Item::Variants => relational::variant_units(lab),
-            Item::Chains => relational::chain_units(lab),
-            Item::Downsampling => relational::downsampling_units(lab),
+            Item::Variants => variants::units(lab),
+            Item::Chains => chains::units(lab),
+            Item::Downsampling => downsampling::units(lab),
             Item::NetworkTraces => network_traces::units(lab),
             Item::All => Vec::new(),
         }
@@ -81,9 +81,9 @@ impl Item {
             Item::BernoulliTraces => bernoulli::traces(lab),
             Item::BernoulliTable => bernoulli::table(lab),
             Item::BernoulliScatter | Item::All => bernoulli::scatter(lab),
-            Item::Variants => relational::variants(lab),
-            Item::Chains => relational::chains(lab),
-            Item::Downsampling => relational::downsampling(lab),
+            Item::Variants => variants::report(lab),
+            Item::Chains => chains::report(lab),
+            Item::Downsampling => downsampling::report(lab),
             Item::NetworkTraces => network_traces::report(lab),
         }
     }

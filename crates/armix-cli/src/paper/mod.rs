@@ -1,6 +1,8 @@
 //! `armix paper`: the paper's experiments again, each beside what was printed.
 
 mod bernoulli;
+mod chains;
+mod downsampling;
 mod folder;
 mod item;
 mod lab;
@@ -15,6 +17,7 @@ mod sampler_test;
 mod size;
 mod table;
 mod unit;
+mod variants;
 
 use crate::output::{emit, emit_json, say};
 use armix::ensemble;
@@ -137,8 +140,11 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let mut lab = args.lab()?;
     let mut items = args.item.expand();
+    if let Some(path) = &args.update {
+        report::check(path, &items.iter().map(|item| item.name()).collect::<Vec<_>>())?;
+    }
+    let mut lab = args.lab()?;
     if lab.networks.found().next().is_none() {
         items.retain(|item| !item.needs_networks());
     }

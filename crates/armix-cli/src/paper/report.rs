@@ -101,25 +101,37 @@ fn inline(svg: &str) -> &str {
     svg.find("<svg").map_or("", |at| &svg[at..])
 }
 
-/// Replaces the parts of a document between `<!-- paper:ITEM -->` and `<!-- /paper:ITEM -->`.
+/// The part of a document between `<!-- paper:ITEM -->` and `<!-- /paper:ITEM -->`.
+fn place(text: &str, item: &str) -> Option<std::ops::Range<usize>> {
+    let (begin, end) = (format!("<!-- paper:{item} -->\n"), format!("<!-- /paper:{item} -->"));
+    let from = text.find(&begin)? + begin.len();
+    Some(from..from + text[from..].find(&end)?)
+}
+
+/// Refuses a document that cannot be updated, before any work is done.
+pub(crate) fn check(path: &Path, items: &[String]) -> Result<()> {
+    let text = read(path)?;
+    match items.iter().find(|item| place(&text, item).is_none()) {
+        None => Ok(()),
+        Some(item) => Err(Error::new(format!(
+            "there is no place for {item}: write <!-- paper:{item} --> and <!-- /paper:{item} --> on lines of their own"
+        ))
+        .in_file(path)),
+    }
+}
+
+/// Puts reports into their places in a document.
 pub(crate) fn update(path: &Path, reports: &[Report]) -> Result<()> {
-    let mut text = std::fs::read_to_string(path)
-        .map_err(|error| Error::new(format!("cannot be read: {error}")).in_file(path))?;
+    let mut text = read(path)?;
     for report in reports {
-        let (begin, end) = (
-            format!("<!-- paper:{} -->\n", report.item),
-            format!("<!-- /paper:{} -->", report.item),
-        );
-        let place = text.find(&begin).map(|at| at + begin.len());
-        let Some((from, to)) = place.and_then(|from| Some((from, from + text[from..].find(&end)?)))
-        else {
-            let message = format!(
-                "there is no place for {0}: write <!-- paper:{0} --> and <!-- /paper:{0} --> on lines of their own",
-                report.item
-            );
-            return Err(Error::new(message).in_file(path));
-        };
-        text.replace_range(from..to, &format!("\n{}\n", report.markdown()));
+        if let Some(place) = place(&text, &report.item) {
+            text.replace_range(place, &format!("\n{}\n", report.markdown()));
+        }
     }
     write::text(path, &text)
+}
+
+fn read(path: &Path) -> Result<String> {
+    let text = std::fs::read_to_string(path);
+    text.map_err(|error| Error::new(format!("cannot be read: {error}")).in_file(path))
 }
