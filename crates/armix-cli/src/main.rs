@@ -46,7 +46,8 @@ Examples:
   armix diagnose armix-runs/RUN      can I believe it?
   armix summary armix-runs/RUN       which groups, and how sure?
   armix exact four-vertex            the exact posterior of a tiny problem
-  armix verify                       prove on small problems that every sampler is right";
+  armix verify                       prove on small problems that every sampler is right
+  armix paper all --quick            the paper's experiments, beside what was printed";
 
 #[derive(Debug, Subcommand)]
 enum Command {
