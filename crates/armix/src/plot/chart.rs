@@ -144,7 +144,7 @@ pub fn chart(input: &Chart, style: &Style) -> Result<Drawing> {
     let framed: Vec<Framed> = input.panels.iter().map(Framed::new).collect();
     let y_marks = named(&input.y_name);
     let left = framed.iter().map(|f| room_left(&f.y, y_marks)).fold(0.0, f64::max);
-    let right = framed.iter().map(|f| f.room_right()).fold(4.0, f64::max);
+    let right = framed.iter().map(Framed::room_right).fold(4.0, f64::max);
     let below = framed.iter().map(|f| f.room_below(&input.x_name)).fold(0.0, f64::max);
     let above = NORMAL + 6.0;
     let cell = (area.width() / across as f64, area.height() / down as f64);
