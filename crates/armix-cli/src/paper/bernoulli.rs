@@ -12,7 +12,7 @@ use armix::error::{Error, Result};
 use armix::plot::{
     self, CM, Chart, ChartPanel, FractionPanel, Fractions, Iterations, Mark, Scale, Style, chart,
 };
-use armix::run::TOP;
+use armix::run::{Start, TOP};
 
 /// Columns of Examples 1 to 3.
 const COLUMNS: [usize; 3] = [6, 8, 10];
@@ -27,6 +27,7 @@ fn unit(lab: &Lab, family: &str, problem: Problem, sampler: Sampler, keep: Keep)
         schedule: sampler.schedule(),
         ensembles: 1,
         chains: lab.size.chains,
+        start: Start::Crp,
         warmup: 50,
         length: Length::Iterations(lab.size.examples),
         restart: 1,
@@ -166,6 +167,9 @@ pub(crate) fn table(lab: &Lab) -> Result<Made> {
                     by_work.push(work);
                 }
             }
+            let row = format!("example {example}, {}", sampler.label);
+            let name = format!("{row}, normalised iterations");
+            notes.extend(super::outside(lab, &name, average(&by_time), printed[2], 0));
             table.rows.push(vec![
                 Cell::Text(format!("{example} (d = {columns})")),
                 Cell::Text(sampler.label.into()),
@@ -183,7 +187,7 @@ pub(crate) fn table(lab: &Lab) -> Result<Made> {
                 super::compare(&mut marks[which], place, at, ours, printed[which]);
                 notes.extend(super::outside(
                     lab,
-                    &format!("example {example}, {}, {name}", sampler.label),
+                    &format!("{row}, {name}"),
                     ours,
                     printed[which],
                     1,

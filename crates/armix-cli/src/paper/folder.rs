@@ -13,6 +13,13 @@ pub(crate) struct Common {
     pub armix: String,
     pub size: String,
     pub seed: u64,
+    /// Where chains on networks begin.
+    #[serde(default = "prior")]
+    pub start: String,
+}
+
+fn prior() -> String {
+    "crp".into()
 }
 
 #[derive(Debug)]
@@ -39,8 +46,12 @@ impl Folder {
                     .in_file(&file)
                 })?;
                 if found != *common {
-                    let tell =
-                        |c: &Common| format!("{} size, seed {}, armix {}", c.size, c.seed, c.armix);
+                    let tell = |c: &Common| {
+                        format!(
+                            "{} size, seed {}, start {}, armix {}",
+                            c.size, c.seed, c.start, c.armix
+                        )
+                    };
                     return Err(Error::new(format!(
                         "the results here were made with other settings ({}) than were asked for ({}); name another folder with --out, or use the same settings",
                         tell(&found),

@@ -9,6 +9,7 @@ use crate::data;
 use armix::data::Dataset;
 use armix::ensemble::{Observer, View};
 use armix::error::{Error, Result};
+use armix::run::Start;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +21,8 @@ const TRIAL: (usize, usize) = (5, 20);
 pub(crate) struct Lab {
     pub(crate) size: Size,
     pub(crate) seed: u64,
+    /// Where chains on networks begin.
+    pub(crate) start: Start,
     pub(crate) networks: Networks,
     pub(crate) folder: Folder,
     pub(crate) threads: usize,
@@ -83,6 +86,7 @@ impl Lab {
                 schedule: "arm,gibbs".into(),
                 ensembles: 1,
                 chains: 1,
+                start: Start::Crp,
                 warmup: TRIAL.1,
                 length: Length::Iterations(TRIAL.0),
                 restart: 1,

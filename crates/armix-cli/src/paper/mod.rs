@@ -23,6 +23,7 @@ use crate::output::{emit, emit_json, say};
 use armix::ensemble;
 use armix::error::{Error, Result};
 use armix::plot::Mark;
+use armix::run::Start;
 use folder::{Common, Folder};
 use indicatif::HumanDuration;
 use item::Item;
@@ -39,6 +40,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use unit::Unit;
+
+/// The paper does not say where chains begin; this is what `armix fit` does.
+const START: Start = Start::Crp;
 
 /// The exit code after Ctrl-C.
 const INTERRUPTED: u8 = 130;
@@ -83,6 +87,10 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..1 << 32))]
     seed: u64,
 
+    /// Where chains on networks begin: crp, one, singletons or uniform:K
+    #[arg(long, default_value_t = START, value_name = "START")]
+    start: Start,
+
     /// Threads, each of which works on whole runs [default: one per core]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -120,6 +128,7 @@ impl Args {
             armix: env!("CARGO_PKG_VERSION").into(),
             size: size.name.into(),
             seed: self.seed,
+            start: self.start.to_string(),
         };
         let networks = Networks::new(self.data.as_deref())?;
         if self.item.needs_networks() {
@@ -128,6 +137,7 @@ impl Args {
         Ok(Lab {
             size,
             seed: self.seed,
+            start: self.start.clone(),
             networks,
             folder: Folder::open(&self.out(), &common)?,
             threads: self.threads.filter(|&t| t > 0).unwrap_or_else(ensemble::cores),
@@ -183,7 +193,11 @@ fn names() -> Vec<String> {
 }
 
 fn settings(lab: &Lab) -> String {
-    format!("armix {}, {} size, seed {}", env!("CARGO_PKG_VERSION"), lab.size.name, lab.seed)
+    let (size, seed, start) = (lab.size.name, lab.seed, &lab.start);
+    format!(
+        "armix {}, {size} size, seed {seed}; chains on networks begin at {start}",
+        env!("CARGO_PKG_VERSION")
+    )
 }
 
 fn listen(lab: &Lab) -> Result<()> {
@@ -229,6 +243,7 @@ fn how_to_go_on(lab: &Lab, args: &Args) -> String {
     };
     option("--data", args.data.as_ref().map(|p| p.display().to_string()));
     option("--out", args.out.as_ref().map(|p| p.display().to_string()));
+    option("--start", (args.start != START).then(|| args.start.to_string()));
     option("--seed", (args.seed != 1).then(|| args.seed.to_string()));
     option("--threads", args.threads.map(|t| t.to_string()));
     let kept = lab.finished.len();

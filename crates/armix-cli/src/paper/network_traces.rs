@@ -29,6 +29,7 @@ fn unit(lab: &Lab, network: &Network, sampler: Sampler) -> Unit {
         schedule: sampler.schedule(),
         ensembles: 1,
         chains: lab.size.chains,
+        start: lab.start.clone(),
         warmup,
         length: Length::Iterations(iterations),
         restart: 1,

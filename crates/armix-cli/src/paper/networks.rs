@@ -31,7 +31,7 @@ pub(crate) const ALL: [Network; 4] = [
     Network {
         name: "hagmann998",
         label: "Hagmann",
-        source: "fibre tracts between 998 brain regions: Hagmann et al. 2008, PLoS Biology 6:e159, https://doi.org/10.1371/journal.pbio.0060159",
+        source: "fibre tracts between 998 brain regions: Hagmann et al. 2008, https://doi.org/10.1371/journal.pbio.0060159; connectivity_998.zip in the data of The Virtual Brain, https://www.thevirtualbrain.org",
         scales: [0.4, 0.3, 0.2],
         variant: 0.25,
     },

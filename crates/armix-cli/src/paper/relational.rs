@@ -35,6 +35,7 @@ impl Place<'_> {
             schedule: sampler.schedule(),
             ensembles: 1,
             chains,
+            start: self.lab.start.clone(),
             warmup: 50,
             length: length(self.iterations),
             restart,

@@ -10,6 +10,7 @@ use armix::error::Result;
 use armix::exact;
 use armix::models::Irm;
 use armix::plot::{CM, Chart, ChartPanel, Mark, Scale, Style, chart};
+use armix::run::Start;
 use armix::state::Target;
 
 /// Not interlaced with Gibbs scans. (Cells alone cannot reach every partition.)
@@ -28,6 +29,7 @@ pub(crate) fn units(lab: &Lab) -> Vec<Unit> {
         schedule: (*sampler).into(),
         ensembles: SHAPE.0,
         chains: SHAPE.1,
+        start: Start::Crp,
         warmup: 50,
         length: Length::Iterations(lab.size.sampler_test),
         restart: 1,

@@ -9,7 +9,7 @@ use armix::error::{Error, Result};
 use armix::exact;
 use armix::model::Model;
 use armix::rng::{Purpose, Rng};
-use armix::run::{Run, Settings, TOP, Trace};
+use armix::run::{Run, Settings, Start, TOP, Trace};
 use armix::state::Target;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -92,12 +92,19 @@ pub(crate) struct Unit {
     pub schedule: String,
     pub ensembles: usize,
     pub chains: usize,
+    /// Where chains begin.
+    #[serde(default = "prior")]
+    pub start: Start,
     pub warmup: usize,
     pub length: Length,
     /// The number of the restart, from 1.
     pub restart: u64,
     pub seed: u64,
     pub keep: Keep,
+}
+
+fn prior() -> Start {
+    Start::Crp
 }
 
 impl Unit {
@@ -130,6 +137,7 @@ impl Unit {
             ensembles: self.ensembles,
             chains: self.chains,
             iterations,
+            start: self.start.clone(),
             warmup: self.warmup,
             schedule: self.schedule.parse()?,
             seed: self.stream(),
