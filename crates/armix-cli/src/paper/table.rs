@@ -158,7 +158,9 @@ impl Table {
         let mut out = format!("{}\n\n| {} |\n", self.title, self.columns.join(" | "));
         out += &format!("|{}|\n", marks.collect::<Vec<_>>().join("|"));
         for row in &self.rows {
-            let cells: Vec<String> = row.iter().map(Cell::text).collect();
+            // A bar would begin the next cell.
+            let cells: Vec<String> =
+                row.iter().map(|cell| cell.text().replace('|', "\\|")).collect();
             out += &format!("| {} |\n", cells.join(" | "));
         }
         out
@@ -205,7 +207,7 @@ mod tests {
             Cell::number(Some(2.0), 0),
         ]);
         table.rows.push(vec![
-            text("c"),
+            text("c|d"),
             Cell::spread(Some((f64::INFINITY, f64::NAN)), 1),
             Cell::Nothing,
         ]);
@@ -217,10 +219,11 @@ mod tests {
         let table = table();
         assert_eq!(
             table.text(),
-            "A <title>\ndata       ours  printed\na, b  1.2 ± 0.5        2\nc             ∞        –\n"
+            "A <title>\ndata       ours  printed\na, b  1.2 ± 0.5        2\nc|d           ∞        –\n"
         );
-        assert_eq!(table.csv(), "data,ours,ours sd,printed\n\"a, b\",1.234,0.5,2\nc,inf,,\n");
+        assert_eq!(table.csv(), "data,ours,ours sd,printed\n\"a, b\",1.234,0.5,2\nc|d,inf,,\n");
         assert!(table.markdown().contains("| a, b | 1.2 ± 0.5 | 2 |"));
+        assert!(table.markdown().contains("| c\\|d | ∞ |"));
         assert!(table.html().contains("A &lt;title&gt;"));
     }
 
