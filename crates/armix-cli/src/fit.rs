@@ -12,6 +12,7 @@ use armix::model::Model;
 use armix::models::Irm;
 use armix::moves::{Options, Schedule, registry};
 use armix::predict::Score;
+use armix::problem::Choice;
 use armix::run::{Run, Settings, Start};
 use armix::state::Target;
 use armix::store::{Folder, Manifest, Recorder, Saved, Saving};
@@ -216,7 +217,8 @@ impl Job for Fit<'_> {
 }
 
 pub(crate) fn run(args: Args) -> Result<ExitCode> {
-    let dataset = data::load(&args.data, &args.model)?;
+    let choice = args.model.choice();
+    let dataset = data::load(&args.data, &choice)?;
     let keep_draws = args.no_save.then(|| kept_every(&args, dataset.data.n()));
     let settings = Settings {
         ensembles: args.ensembles,
@@ -234,7 +236,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     };
     settings.check(dataset.data.n())?;
     settings.schedule.build::<Irm>(&settings.moves)?; // unknown moves, before anything is written
-    data::with_target(&dataset, &args.model, CheckTarget)?;
+    data::with_target(&dataset, &choice, CheckTarget)?;
     if !args.going.quiet {
         say(&data::describe(&args.data, &dataset));
         dataset.notes.iter().for_each(|note| say(&format!("  {note}")));
@@ -250,12 +252,12 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
             partitions: args.save_partitions == Partitions::All,
             thin: args.thin as usize,
         };
-        let info = data::info(&args.data, &args.model, &dataset)?;
-        let model = data::model_info(&args.model, &dataset);
+        let info = data::info(&args.data, &choice, &dataset)?;
+        let model = data::model_info(&choice, &dataset);
         let manifest = Manifest::new(info, model, settings.clone(), saving);
         Some(Recorder::create(Folder::new(folder), manifest)?)
     };
-    carry_out(&args.data, &args.model, &dataset, settings, recorder, None, &args.going)
+    carry_out(&args.data, &choice, &dataset, settings, recorder, None, &args.going)
 }
 
 /// What to say if some threads will have nothing to do: a chain is never shared between threads.
@@ -294,7 +296,7 @@ impl Job for CheckTarget {
 /// Runs, new or resumed, to the end or until it is stopped, and prints the summary.
 pub(crate) fn carry_out(
     name: &str,
-    model: &DataArgs,
+    model: &Choice,
     dataset: &Dataset,
     settings: Settings,
     recorder: Option<Recorder>,
@@ -321,7 +323,7 @@ pub(crate) fn carry_out(
 fn conclude(
     run: Run,
     name: &str,
-    model: &DataArgs,
+    model: &Choice,
     dataset: &Dataset,
     watch: &Watch,
     going: &Going,

@@ -1,7 +1,6 @@
 //! The command line of armix: arguments in, results out, no statistics.
 
 mod bench;
-mod command;
 mod convert;
 mod data;
 mod diagnose;

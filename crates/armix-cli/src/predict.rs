@@ -1,24 +1,26 @@
 //! `armix predict`: probabilities of entries that were not observed, and where new items belong.
 
-use crate::data::{self, DataArgs, Job};
+use crate::data::{self, Job};
 use crate::output::{emit, emit_json, say};
 use crate::source::Source;
 use crate::write::{self, quoted};
 use armix::answer;
-use armix::data::{Data, Dataset, Graph};
+use armix::data::{Data, Dataset};
 use armix::diagnose::BurnIn;
 use armix::error::{Error, Result};
 use armix::estimate::{self, Loss, SearchOptions};
 use armix::history::Row;
 use armix::io;
-use armix::io::raw::{Raw, RawColumn};
+use armix::io::raw::{Raw, RawTable};
 use armix::model::Model;
+use armix::newcomers;
 use armix::partition::by_size;
 use armix::predict::{self, Assignment, Score};
+use armix::problem::Choice;
 use armix::state::Target;
 use armix::store::DataInfo;
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -98,7 +100,7 @@ impl Job for Entries<'_> {
 
 /// How well held-out entries are predicted; `None` if there are none.
 pub(crate) fn held_out_score(
-    options: &DataArgs,
+    options: &Choice,
     dataset: &Dataset,
     draws: &[&Row],
 ) -> Result<Option<Score>> {
@@ -129,7 +131,7 @@ struct Line<'a> {
     actual: Option<u8>,
 }
 
-fn missing(args: &Args, options: &DataArgs, dataset: &Dataset, draws: &[&Row]) -> Result<()> {
+fn missing(args: &Args, options: &Choice, dataset: &Dataset, draws: &[&Row]) -> Result<()> {
     let entries = dataset.data.hidden();
     if entries.is_empty() {
         return Err(Error::new(
@@ -205,15 +207,20 @@ impl Job for Assign<'_> {
 fn new_items(
     args: &Args,
     file: &Path,
-    options: &DataArgs,
+    options: &Choice,
     info: &DataInfo,
     dataset: &Dataset,
     draws: &[&Row],
     estimate: &[u32],
 ) -> Result<()> {
     let extended = match &dataset.data {
-        Data::Network(graph) => with_new_vertices(graph, dataset, file, options)?,
-        Data::Table(_) => with_new_rows(dataset, file, options, info, args.data.as_deref())?,
+        Data::Network(_) => with_new_vertices(dataset, file, options)?,
+        Data::Table(old) => {
+            let path = args.data.as_ref().map(PathBuf::from).or(info.path.clone());
+            let all = path.map_or_else(|| Ok(io::raw_table(dataset, old)), |path| table(&path))?;
+            newcomers::with_new_rows(dataset, all, table(file)?, options)
+                .map_err(|error| error.in_file(file))?
+        }
     };
     let found = data::with_target(&extended, options, Assign { draws, estimate })?;
     let names = &extended.names[dataset.names.len()..];
@@ -239,130 +246,25 @@ fn new_items(
     output(args, &text)
 }
 
-/// The network with new vertices after the old ones.
-fn with_new_vertices(
-    graph: &Graph,
-    dataset: &Dataset,
-    file: &Path,
-    options: &DataArgs,
-) -> Result<Dataset> {
-    let (_, raw) = io::read_raw(file, Some(io::Wanted::Network))?;
-    let Raw::Network(raw) = raw else {
+/// The network with the new vertices of a file after the old ones.
+fn with_new_vertices(dataset: &Dataset, file: &Path, options: &Choice) -> Result<Dataset> {
+    let Raw::Network(raw) = io::read_raw(file, Some(io::Wanted::Network))?.1 else {
         return Err(Error::new("this is not an edge list").in_file(file));
     };
-    let known: HashMap<&str, u32> = dataset.names.iter().map(String::as_str).zip(0..).collect();
-    let mut names = dataset.names.clone();
-    let mut number = Vec::with_capacity(raw.names.len());
-    for name in &raw.names {
-        number.push(known.get(name.as_str()).copied().unwrap_or_else(|| {
-            names.push(name.clone());
-            names.len() as u32 - 1
-        }));
-    }
-    let old = graph.n() as u32;
-    if names.len() == graph.n() {
-        let message = "all vertices in this file are known already: list the links of new ones, named differently";
-        return Err(Error::new(message).in_file(file));
-    }
-    // Weights of both directions are added up, as when the network itself was read.
-    let mut weights: BTreeMap<(u32, u32), f64> = BTreeMap::new();
-    let mut ignored = 0;
-    for (at, &(u, v)) in raw.edges.iter().enumerate() {
-        let (u, v) = (number[u as usize], number[v as usize]);
-        if (u < old) == (v < old) {
-            ignored += 1;
-            continue;
-        }
-        *weights.entry((u.min(v), u.max(v))).or_default() +=
-            raw.weights.as_ref().map_or(1.0, |w| w[at]);
-    }
+    let extended = newcomers::with_new_vertices(dataset, &raw, options);
+    let (extended, ignored) = extended.map_err(|error| error.in_file(file))?;
     if ignored > 0 {
         say(&format!(
             "armix: {ignored} links that are not between a new and a known vertex were left out: each new vertex is looked at alone"
         ));
     }
-    let threshold = if raw.weights.is_none() { 0.0 } else { options.threshold };
-    let heavy = weights.into_iter().filter(|(_, weight)| *weight > threshold);
-    let edges = graph.links().chain(heavy.map(|(pair, _)| pair)).collect();
-    let hidden: Vec<(u32, u32)> = graph.hidden_pairs().collect();
-    let graph = Graph::from_edges(names.len(), edges)?.hiding(&hidden);
-    Ok(Dataset { names, ..Dataset::new(Data::Network(graph)) })
+    Ok(extended)
 }
 
-/// The table with new rows after the old ones, coded alike.
-fn with_new_rows(
-    dataset: &Dataset,
-    file: &Path,
-    options: &DataArgs,
-    info: &DataInfo,
-    elsewhere: Option<&str>,
-) -> Result<Dataset> {
-    let read = |path: &Path| match io::read_raw(path, Some(io::Wanted::Table))?.1 {
+/// The table in a file as it is.
+fn table(path: &Path) -> Result<RawTable> {
+    match io::read_raw(path, Some(io::Wanted::Table))?.1 {
         Raw::Table(table) => Ok(table),
         Raw::Network(_) => Err(Error::new("this is not a table").in_file(path)),
-    };
-    let mut new = read(file)?;
-    let path = elsewhere.map(PathBuf::from).or(info.path.clone());
-    let Data::Table(old) = &dataset.data else {
-        return Err(Error::new("the data of this run are no table"));
-    };
-    let mut all = match path {
-        Some(path) => read(&path)?,
-        None => io::raw_table(dataset, old),
-    };
-    let known = |name: &str| all.columns.iter().any(|c| c.name == name);
-    if !new.columns.iter().any(|c| known(&c.name)) {
-        // A header above few rows of words looks like one more row; the run knows better.
-        let first = |column: &RawColumn| column.cells.first().cloned().flatten();
-        if new.columns.iter().filter_map(first).any(|cell| known(&cell)) {
-            for column in &mut new.columns {
-                column.name = first(column).unwrap_or_default();
-                column.cells.remove(0);
-            }
-        }
     }
-    let rows = new.rows();
-    // The column that names the rows is the one that did when the run was made.
-    let id = all.columns.iter().position(|column| {
-        column.cells.iter().zip(&dataset.names).all(|(cell, name)| cell.as_ref() == Some(name))
-            && column.cells.len() == dataset.names.len()
-    });
-    for (at, column) in all.columns.iter_mut().enumerate() {
-        let same = new.columns.iter().find(|c| c.name == column.name);
-        for row in 0..rows {
-            let cell = same.and_then(|same| same.cells[row].clone());
-            let named = (Some(at) == id && cell.is_none()).then(|| format!("new {}", row + 1));
-            column.cells.push(cell.or(named));
-        }
-    }
-    if !all.columns.iter().any(|c| new.columns.iter().any(|d| d.name == c.name)) {
-        let names: Vec<&str> = all.columns.iter().take(20).map(|c| c.name.as_str()).collect();
-        return Err(Error::new(format!(
-            "no column of this file is a column of the run's data: {}",
-            names.join(", ")
-        ))
-        .in_file(file));
-    }
-    all.lines.clear();
-    let mut prepare = options.options()?;
-    if let Some(id) = id {
-        prepare.table.id_column = Some((id + 1).to_string());
-    }
-    let mut prepared =
-        io::prepare(Raw::Table(all), &prepare).map_err(|error| error.in_file(file))?;
-    // New rows without a name are numbered.
-    for (at, name) in prepared.names.iter_mut().enumerate().skip(dataset.names.len()) {
-        if *name == at.to_string() {
-            *name = format!("new {}", at + 1 - dataset.names.len());
-        }
-    }
-    let Data::Table(table) = &prepared.data else {
-        return Err(Error::new("the data of this run are no table"));
-    };
-    if table.d() != old.d() {
-        return Err(Error::new("with these rows the columns are understood differently: choose them with --columns when you fit").in_file(file));
-    }
-    let hidden: Vec<(u32, u32)> = dataset.held_out.iter().map(|h| h.entry).collect();
-    prepared.data = Data::Table(table.hiding(&hidden));
-    Ok(prepared)
 }

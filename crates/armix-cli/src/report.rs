@@ -1,17 +1,16 @@
 //! `armix report`: everything about a run on one page.
 
-use crate::command;
-use crate::data::DataArgs;
 use crate::output::say;
 use crate::source::Source;
 use crate::summary::reload;
 use crate::write;
-use armix::answer::{self, Answer, Criterion, Truth};
+use armix::account::{self, Told};
+use armix::answer::{self, Criterion};
 use armix::data::Dataset;
 use armix::diagnose::{BurnIn, Diagnosis, Options};
 use armix::error::{Error, Result};
 use armix::io;
-use armix::report::{Contents, Page, html};
+use armix::problem::Choice;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -82,47 +81,17 @@ pub(crate) fn write_page(
     source: &Source,
     diagnosis: &Diagnosis,
     options: &answer::Options,
-    data: Option<&(DataArgs, Dataset)>,
+    data: Option<&(Choice, Dataset)>,
     truth: Option<(&str, &[u32])>,
     path: &Path,
 ) -> Result<()> {
-    let mut notes = data.map_or(Vec::new(), |(_, dataset)| dataset.notes.clone());
-    let with_bests;
-    let run = if !source.has_draws(options.burn_in) {
-        notes.push(
-            "No partitions were saved after burn-in: the estimate is made of the best partition of each chain."
-                .into(),
-        );
-        with_bests = source.run.with_bests_as_draws();
-        &with_bests
-    } else {
-        &source.run
-    };
-    let answer = Answer::new(run, options)?;
-    if answer.draws < run.traces().map(|t| run.draws_after(t, diagnosis.burn_in).len()).sum() {
-        notes.push(format!(
-            "The estimate is made of {} draws, evenly spread over all chains.",
-            answer.draws
-        ));
-    }
-    let truth = truth.map(|(name, known)| (name, Truth::new(&answer.labels, known)));
-    let page = Page::new(Contents {
+    let told = Told {
         title: &source.title,
-        run,
-        diagnosis,
-        answer: &answer,
+        run: &source.run,
         names: &source.names,
-        data: data.map(|(args, dataset)| (dataset, args.beta)),
-        truth: truth.as_ref().map(|(name, truth)| (*name, truth)),
-        notes,
-        provenance: match &source.manifest {
-            Some(manifest) => command::provenance(manifest, source.run.seconds),
-            None => vec![("data".into(), source.title.clone())],
-        },
-        command: match (&source.manifest, data) {
-            (Some(manifest), Some((args, _))) => command::to_repeat(manifest, args),
-            _ => String::new(),
-        },
-    })?;
-    write::text(path, &html(&page))
+        manifest: source.manifest.as_ref(),
+        data,
+        truth,
+    };
+    write::text(path, &account::page(&told, diagnosis, options)?)
 }

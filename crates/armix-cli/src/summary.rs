@@ -12,6 +12,7 @@ use armix::data::Dataset;
 use armix::diagnose::{BurnIn, Diagnosis, Verdict};
 use armix::error::{Error, Result};
 use armix::predict::Score;
+use armix::problem::Choice;
 use armix::{diagnose, io};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -160,7 +161,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 pub(crate) fn reload(
     source: &Source,
     elsewhere: Option<&str>,
-) -> Result<Option<(data::DataArgs, Dataset)>> {
+) -> Result<Option<(Choice, Dataset)>> {
     let Some(manifest) = &source.manifest else {
         return Ok(None);
     };

@@ -24,6 +24,7 @@
 //! what comes out. [`models`] and [`moves::registry`] list what there is; [`verify`] proves that
 //! every move leaves the posterior of every model invariant.
 
+pub mod account;
 pub mod answer;
 mod base64;
 pub mod bench;
@@ -42,10 +43,12 @@ pub mod io;
 pub mod model;
 pub mod models;
 pub mod moves;
+pub mod newcomers;
 pub mod partition;
 pub mod plot;
 pub mod predict;
 pub mod prior;
+pub mod problem;
 pub mod report;
 pub mod rng;
 pub mod run;

@@ -51,6 +51,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &["answer", "base64", "blocks", "data", "diagnose", "error", "estimate", "run", "summary"],
     ),
     (
+        "problem",
+        &["builtin", "data", "error", "io", "model", "models", "predict", "state", "store"],
+    ),
+    ("newcomers", &["data", "error", "io", "problem"]),
+    ("account", &["answer", "data", "diagnose", "error", "problem", "report", "run", "store"]),
+    (
         "bench",
         &[
             "ensemble",

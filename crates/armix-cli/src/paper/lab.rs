@@ -5,7 +5,7 @@ use super::networks::Networks;
 use super::progress::Progress;
 use super::size::Size;
 use super::unit::{Done, Keep, Length, Problem, Unit};
-use crate::data;
+use armix::problem;
 use armix::data::Dataset;
 use armix::ensemble::{Observer, View};
 use armix::error::{Error, Result};
@@ -54,7 +54,7 @@ impl Lab {
             if self.finished.contains_key(&unit.key()) || todo.contains(unit) {
                 continue;
             }
-            let fingerprint = data::fingerprint(&*self.dataset(&unit.problem)?);
+            let fingerprint = problem::fingerprint(&*self.dataset(&unit.problem)?);
             match self.folder.load(unit, &fingerprint) {
                 Some(done) => {
                     self.finished.insert(unit.key(), done);

@@ -1,7 +1,7 @@
 //! A unit of work: one sampler on one problem, small enough to be done again if it is interrupted.
 
 use super::networks::Networks;
-use crate::data::{self, DataArgs, Job};
+use armix::problem::{self, Choice, Job};
 use armix::data::Dataset;
 use armix::diagnose::{Fit, autocorrelation_time, goodness_of_fit};
 use armix::ensemble::{self, Observer};
@@ -42,19 +42,19 @@ impl fmt::Display for Problem {
 impl Problem {
     pub(crate) fn load(&self, networks: &Networks, seed: u64) -> Result<Dataset> {
         match self {
-            Problem::FourVertex => data::load("four-vertex", &DataArgs::default()),
+            Problem::FourVertex => problem::load("four-vertex", &Choice::default()),
             Problem::Example { columns, set } => {
                 let name = format!("bernoulli-{}", columns / 2 - 2);
                 // Other seeds have other data sets.
                 let data_seed = set + 1000 * (seed - 1);
-                data::load(&name, &DataArgs { data_seed, ..DataArgs::default() })
+                problem::load(&name, &Choice { data_seed, ..Choice::default() })
             }
             Problem::Network { name, scale } => {
                 let file = networks.file(name);
                 let file = file.ok_or_else(|| Error::new(format!("{name} is no longer there")))?;
                 let downsample = (*scale < 1.0).then_some(*scale);
-                let args = DataArgs { downsample, ..DataArgs::default() };
-                data::load(&file.to_string_lossy(), &args)
+                let args = Choice { downsample, ..Choice::default() };
+                problem::load(&file.to_string_lossy(), &args)
             }
         }
     }
@@ -156,8 +156,8 @@ impl Unit {
     ) -> Result<Done> {
         let settings = self.settings(iterations)?;
         let job = Sampling { unit: self, settings, observer };
-        let (run, found) = data::with_target(dataset, &DataArgs::default(), job)?;
-        let fingerprint = data::fingerprint(dataset);
+        let (run, found) = problem::with_target(dataset, &Choice::default(), job)?;
+        let fingerprint = problem::fingerprint(dataset);
         Ok(Done::new(self.clone(), &run, found, fingerprint))
     }
 }

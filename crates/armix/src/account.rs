@@ -1,11 +1,78 @@
-//! What a run was made with, for people: its settings, and the command that gives it again.
+//! The account of a run: the page that tells everything about it, its settings, and the command that gives it
+//! again.
 
-use crate::data::DataArgs;
-use armix::store::Manifest;
+use crate::answer::{self, Answer, Truth};
+use crate::data::Dataset;
+use crate::diagnose::Diagnosis;
+use crate::error::Result;
+use crate::problem::Choice;
+use crate::report::{Contents, Page, html};
+use crate::run::Run;
+use crate::store::Manifest;
+
+/// A run with what is known about where it came from.
+pub struct Told<'a> {
+    /// What the data are called.
+    pub title: &'a str,
+    /// The run.
+    pub run: &'a Run,
+    /// The items' names.
+    pub names: &'a [String],
+    /// For a run of armix.
+    pub manifest: Option<&'a Manifest>,
+    /// The data, if they are there.
+    pub data: Option<&'a (Choice, Dataset)>,
+    /// Known labels and what they are called.
+    pub truth: Option<(&'a str, &'a [u32])>,
+}
+
+/// The report as one HTML text.
+pub fn page(told: &Told<'_>, diagnosis: &Diagnosis, options: &answer::Options) -> Result<String> {
+    let mut notes = told.data.map_or(Vec::new(), |(_, dataset)| dataset.notes.clone());
+    let burn_in = options.burn_in.of(told.run.iterations);
+    let with_bests;
+    let run = if told.run.drawn.iter().any(|&iteration| iteration >= burn_in) {
+        told.run
+    } else {
+        notes.push(
+            "No partitions were saved after burn-in: the estimate is made of the best partition of each chain."
+                .into(),
+        );
+        with_bests = told.run.with_bests_as_draws();
+        &with_bests
+    };
+    let answer = Answer::new(run, options)?;
+    if answer.draws < run.traces().map(|t| run.draws_after(t, diagnosis.burn_in).len()).sum() {
+        notes.push(format!(
+            "The estimate is made of {} draws, evenly spread over all chains.",
+            answer.draws
+        ));
+    }
+    let truth = told.truth.map(|(name, known)| (name, Truth::new(&answer.labels, known)));
+    let page = Page::new(Contents {
+        title: told.title,
+        run,
+        diagnosis,
+        answer: &answer,
+        names: told.names,
+        data: told.data.map(|(choice, dataset)| (dataset, choice.beta)),
+        truth: truth.as_ref().map(|(name, truth)| (*name, truth)),
+        notes,
+        provenance: match told.manifest {
+            Some(manifest) => provenance(manifest, told.run.seconds),
+            None => vec![("data".into(), told.title.to_string())],
+        },
+        command: match (told.manifest, told.data) {
+            (Some(manifest), Some((choice, _))) => to_repeat(manifest, choice),
+            _ => String::new(),
+        },
+    })?;
+    Ok(html(&page))
+}
 
 /// The command that gives the same run again; what is as usual is left out.
-pub(crate) fn to_repeat(manifest: &Manifest, args: &DataArgs) -> String {
-    let (s, usual) = (&manifest.settings, armix::run::Settings::default());
+pub fn to_repeat(manifest: &Manifest, args: &Choice) -> String {
+    let (s, usual) = (&manifest.settings, crate::run::Settings::default());
     let mut words = vec!["armix".to_string(), "fit".to_string(), quoted(&manifest.data.source)];
     let mut option = |name: &str, value: String, differs: bool| {
         if differs {
@@ -37,7 +104,7 @@ pub(crate) fn to_repeat(manifest: &Manifest, args: &DataArgs) -> String {
     option("warmup", s.warmup.to_string(), s.warmup != usual.warmup);
     option("seed", s.seed.to_string(), true);
     let start = match &s.start {
-        armix::run::Start::Labels(_) => "LABELS-FILE".to_string(),
+        crate::run::Start::Labels(_) => "LABELS-FILE".to_string(),
         start => start.to_string(),
     };
     option("start", start, s.start != usual.start);
@@ -62,7 +129,7 @@ fn quoted(word: &str) -> String {
 }
 
 /// Settings, data and versions by name.
-pub(crate) fn provenance(manifest: &Manifest, seconds: f64) -> Vec<(String, String)> {
+pub fn provenance(manifest: &Manifest, seconds: f64) -> Vec<(String, String)> {
     let s = &manifest.settings;
     let pairs = [
         ("data", manifest.data.source.clone()),
