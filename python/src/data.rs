@@ -1,0 +1,354 @@
+//! Data of any origin, prepared as on the command line, with the options that choose a model for them.
+
+use crate::errors::{json, value_error, wrong};
+use armix::data::{BinaryTable, Dataset, Graph};
+use armix::error::{Error, Result};
+use armix::io::raw::{Raw, RawColumn, RawNetwork, RawTable};
+use armix::model::Model;
+use armix::problem::{self, Choice, Job};
+use armix::state::Target;
+use armix::store::{DataInfo, Folder, ModelInfo};
+use armix::{exact as enumeration, io};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use std::path::{Path, PathBuf};
+
+/// Data with model options.
+#[pyclass(frozen, module = "armix._armix")]
+pub(crate) struct Data {
+    pub(crate) choice: Choice,
+    pub(crate) dataset: Dataset,
+    /// Data that are in no file, before entries were held out: they are saved with the run.
+    whole: Option<Dataset>,
+    source: String,
+}
+
+/// The options from Python, as JSON.
+fn choice(options: &str) -> PyResult<Choice> {
+    serde_json::from_str(options).map_err(|e| wrong(format!("the options of the data: {e}")))
+}
+
+impl Data {
+    /// Data in memory; `dataset` is prepared but whole.
+    fn in_memory(dataset: Dataset, source: String, choice: &Choice) -> Result<Data> {
+        let hidden = problem::hide(dataset.clone(), choice)?;
+        // What was done to the data is not done again when they are read back.
+        let named = !dataset.names.iter().enumerate().all(|(at, name)| *name == at.to_string());
+        let (columns, id_column) = match &dataset.data {
+            armix::data::Data::Network(_) => (None, None),
+            armix::data::Data::Table(table) => {
+                let numbered = (1..=table.d()).map(|c| format!("x{c}"));
+                let names = match dataset.columns.is_empty() {
+                    true => numbered.collect(),
+                    false => dataset.columns.clone(),
+                };
+                (Some(names), named.then(|| "item".to_string()))
+            }
+        };
+        let choice = Choice {
+            model: Some(problem::model_info(choice, &dataset).name),
+            threshold: 0.0,
+            downsample: None,
+            largest_component: false,
+            columns,
+            id_column,
+            label_column: None,
+            ..choice.clone()
+        };
+        let data = Data { choice, dataset: hidden, whole: Some(dataset), source };
+        data.with_target(Check)?;
+        Ok(data)
+    }
+
+    pub(crate) fn with_target<J: Job>(&self, job: J) -> Result<J::Output> {
+        problem::with_target(&self.dataset, &self.choice, job)
+    }
+
+    /// What a run in this folder remembers; data that are in no file are written beside it.
+    pub(crate) fn info(&self, folder: &Path) -> Result<(DataInfo, ModelInfo)> {
+        let mut info = problem::info(&self.source, &self.choice, &self.dataset)?;
+        if let Some(whole) = &self.whole {
+            let file = folder.join(match whole.data {
+                armix::data::Data::Network(_) => KEPT[0],
+                armix::data::Data::Table(_) => KEPT[1],
+            });
+            std::fs::create_dir_all(folder)
+                .map_err(|e| Error::new(format!("cannot be made: {e}")).in_file(folder))?;
+            io::write(whole, &file)?;
+            info.path = Some(std::path::absolute(&file).unwrap_or(file));
+        }
+        Ok((info, problem::model_info(&self.choice, &self.dataset)))
+    }
+
+    /// The rows of a table as they were read, to code new rows alike.
+    pub(crate) fn raw_rows(&self) -> Result<RawTable> {
+        let armix::data::Data::Table(table) = &self.dataset.data else {
+            return Err(Error::new("these data are no table"));
+        };
+        let path = Path::new(&self.source);
+        if self.whole.is_none() && armix::builtin::load(&self.source, 1).is_none() {
+            return match io::read_raw(path, Some(io::Wanted::Table))?.1 {
+                Raw::Table(table) => Ok(table),
+                Raw::Network(_) => Err(Error::new("this is not a table").in_file(path)),
+            };
+        }
+        let whole = self.whole.as_ref().unwrap_or(&self.dataset);
+        Ok(match &whole.data {
+            armix::data::Data::Table(table) => io::raw_table(whole, table),
+            armix::data::Data::Network(_) => io::raw_table(&self.dataset, table),
+        })
+    }
+}
+
+/// Data that are kept in the folder of a run: a network, or a table.
+const KEPT: [&str; 2] = ["data.graphml", "data.csv"];
+
+struct Check;
+impl Job for Check {
+    type Output = ();
+    fn run<M: Model>(self, _: Target<M>) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl Data {
+    /// "network" or "table".
+    #[getter]
+    fn kind(&self) -> &'static str {
+        match self.dataset.data {
+            armix::data::Data::Network(_) => "network",
+            armix::data::Data::Table(_) => "table",
+        }
+    }
+
+    #[getter]
+    fn model(&self) -> String {
+        problem::model_info(&self.choice, &self.dataset).name
+    }
+
+    #[getter]
+    fn source(&self) -> &str {
+        &self.source
+    }
+
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        self.dataset.names.clone()
+    }
+
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.dataset.columns.clone()
+    }
+
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.dataset.notes.clone()
+    }
+
+    fn __len__(&self) -> usize {
+        self.dataset.data.n()
+    }
+
+    /// The links of a network, one in each row.
+    fn edges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u32>>> {
+        let armix::data::Data::Network(graph) = &self.dataset.data else {
+            return Err(wrong("these data are a table: it has no edges"));
+        };
+        pairs(py, graph.links().collect())
+    }
+
+    /// The entries that were not observed: pairs of vertices, or row and column.
+    fn hidden<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u32>>> {
+        pairs(py, self.dataset.data.hidden())
+    }
+
+    /// The entries that were held out, and what was there.
+    #[allow(clippy::type_complexity)]
+    fn held_out<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyArray2<u32>>, Bound<'py, PyArray1<bool>>)> {
+        let entries = self.dataset.held_out.iter().map(|h| h.entry).collect();
+        let values = self.dataset.held_out.iter().map(|h| h.value).collect();
+        Ok((pairs(py, entries)?, PyArray1::from_vec(py, values)))
+    }
+
+    /// The cells of a table: 0, 1, or 2 where one is missing.
+    fn cells<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u8>>> {
+        let armix::data::Data::Table(table) = &self.dataset.data else {
+            return Err(wrong("these data are a network: it has no cells"));
+        };
+        let cells = (0..table.n()).flat_map(|row| table.row(row).iter().copied()).collect();
+        PyArray1::from_vec(py, cells).reshape([table.n(), table.d()])
+    }
+}
+
+fn pairs(py: Python<'_>, pairs: Vec<(u32, u32)>) -> PyResult<Bound<'_, PyArray2<u32>>> {
+    let count = pairs.len();
+    let flat = pairs.into_iter().flat_map(|(u, v)| [u, v]).collect();
+    PyArray1::from_vec(py, flat).reshape([count, 2])
+}
+
+/// Reads built-in data or a file.
+#[pyfunction]
+pub(crate) fn read(py: Python<'_>, name: String, options: &str) -> PyResult<Data> {
+    let choice = choice(options)?;
+    py.detach(|| {
+        let dataset = problem::load(&name, &choice)?;
+        let data = Data { choice, dataset, whole: None, source: name };
+        data.with_target(Check)?;
+        Ok(data)
+    })
+    .map_err(value_error)
+}
+
+/// The data of a saved run, from its folder or from where they were.
+#[pyfunction]
+#[pyo3(signature = (folder, elsewhere=None))]
+pub(crate) fn reload(py: Python<'_>, folder: PathBuf, elsewhere: Option<String>) -> PyResult<Data> {
+    py.detach(|| {
+        let info = Folder::new(&folder).manifest()?.data;
+        let kept = KEPT.iter().map(|name| folder.join(name)).find(|file| file.exists());
+        let from = elsewhere.or_else(|| kept.as_ref().map(|f| f.to_string_lossy().into_owned()));
+        let (choice, dataset) = problem::reload(&info, from.as_deref())?;
+        let path = info.path.map(|path| path.to_string_lossy().into_owned());
+        let source = match kept {
+            Some(_) => info.source,
+            None => from.or(path).unwrap_or(info.source),
+        };
+        let whole = Choice { hold_out: None, ..choice.clone() };
+        let whole = match kept {
+            Some(file) => Some(problem::load(&file.to_string_lossy(), &whole)?),
+            None => None,
+        };
+        Ok(Data { choice, dataset, whole, source })
+    })
+    .map_err(value_error)
+}
+
+/// A network in memory.
+#[pyfunction]
+pub(crate) fn network(
+    py: Python<'_>,
+    names: Vec<String>,
+    edges: PyReadonlyArray2<'_, u32>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    directed: bool,
+    source: String,
+    options: &str,
+) -> PyResult<Data> {
+    let choice = choice(options)?;
+    let edges = edges.as_array().rows().into_iter().map(|row| (row[0], row[1])).collect();
+    let weights = weights.map(|w| w.as_array().to_vec());
+    let raw = RawNetwork { names, edges, weights, directed };
+    py.detach(|| {
+        // An empty network is a mistake unless its vertices are named.
+        let dataset = io::prepare(Raw::Network(raw), &choice.options()?)?;
+        Data::in_memory(dataset, source, &choice)
+    })
+    .map_err(value_error)
+}
+
+/// A table of zeros, ones and missing cells (2) in memory.
+#[pyfunction]
+pub(crate) fn cells(
+    py: Python<'_>,
+    names: Vec<String>,
+    columns: Vec<String>,
+    cells: PyReadonlyArray2<'_, u8>,
+    source: String,
+    options: &str,
+) -> PyResult<Data> {
+    let choice = choice(options)?;
+    let cells = cells.as_array();
+    let (n, d) = cells.dim();
+    let cells: Vec<u8> = cells.iter().copied().collect();
+    py.detach(|| {
+        let table = BinaryTable::new(n, d, cells)?;
+        let missing = table.missing().count();
+        let dataset = Dataset::new(armix::data::Data::Table(table));
+        let notes = match missing {
+            0 => Vec::new(),
+            1 => vec!["1 cell is missing".to_string()],
+            _ => vec![format!("{missing} cells are missing")],
+        };
+        Data::in_memory(Dataset { names, columns, notes, ..dataset }, source, &choice)
+    })
+    .map_err(value_error)
+}
+
+/// A table of words and numbers in memory, coded as those in files are.
+#[pyfunction]
+pub(crate) fn columns(
+    py: Python<'_>,
+    columns: Vec<(String, Vec<Option<String>>)>,
+    source: String,
+    options: &str,
+) -> PyResult<Data> {
+    let choice = choice(options)?;
+    py.detach(|| {
+        let dataset = io::prepare(Raw::Table(raw_table(columns)), &choice.options()?)?;
+        Data::in_memory(dataset, source, &choice)
+    })
+    .map_err(value_error)
+}
+
+pub(crate) fn raw_table(columns: Vec<(String, Vec<Option<String>>)>) -> RawTable {
+    let columns = columns.into_iter().map(|(name, cells)| RawColumn { name, cells }).collect();
+    RawTable { columns, lines: Vec::new() }
+}
+
+struct LogJoint(Vec<u32>);
+impl Job for LogJoint {
+    type Output = f64;
+    fn run<M: Model>(self, target: Target<M>) -> Result<f64> {
+        let n = target.model.n();
+        if self.0.len() != n {
+            return Err(Error::new(format!(
+                "{} labels do not fit {n} items: give one for each",
+                self.0.len()
+            )));
+        }
+        Ok(target.ln_q(&self.0))
+    }
+}
+
+/// ln p(data, partition).
+#[pyfunction]
+pub(crate) fn log_joint(
+    py: Python<'_>,
+    data: &Data,
+    labels: PyReadonlyArray1<'_, u32>,
+) -> PyResult<f64> {
+    let labels = armix::partition::canonical(&labels.as_array().to_vec());
+    py.detach(|| data.with_target(LogJoint(labels))).map_err(value_error)
+}
+
+struct Exact;
+impl Job for Exact {
+    type Output = Vec<enumeration::ExactRow>;
+    fn run<M: Model>(self, target: Target<M>) -> Result<Self::Output> {
+        enumeration::posterior(&target)
+    }
+}
+
+/// Every partition with its posterior probability, as JSON.
+#[pyfunction]
+pub(crate) fn exact(py: Python<'_>, data: &Data) -> PyResult<String> {
+    py.detach(|| json(&data.with_target(Exact)?)).map_err(value_error)
+}
+
+/// New vertices, linked to known ones.
+pub(crate) fn extended(data: &Data, names: Vec<String>, edges: Vec<(u32, u32)>) -> Result<Dataset> {
+    let armix::data::Data::Network(graph) = &data.dataset.data else {
+        return Err(Error::new("the data of this run are no network"));
+    };
+    let hidden: Vec<(u32, u32)> = graph.hidden_pairs().collect();
+    let old = graph.n() as u32;
+    let links = edges.into_iter().map(|(new, known)| (old + new, known));
+    let all = data.dataset.names.iter().cloned().chain(names).collect::<Vec<String>>();
+    let graph = Graph::from_edges(all.len(), graph.links().chain(links).collect())?.hiding(&hidden);
+    Ok(Dataset { names: all, ..Dataset::new(armix::data::Data::Network(graph)) })
+}
