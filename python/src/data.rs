@@ -20,6 +20,8 @@ pub(crate) struct Data {
     pub(crate) dataset: Dataset,
     /// Data that are in no file, before entries were held out: they are saved with the run.
     whole: Option<Dataset>,
+    /// The words and numbers that a table in memory was coded from.
+    raw: Option<RawTable>,
     source: String,
 }
 
@@ -55,7 +57,7 @@ impl Data {
             label_column: None,
             ..choice.clone()
         };
-        let data = Data { choice, dataset: hidden, whole: Some(dataset), source };
+        let data = Data { choice, dataset: hidden, whole: Some(dataset), raw: None, source };
         data.with_target(Check)?;
         Ok(data)
     }
@@ -85,6 +87,9 @@ impl Data {
         let armix::data::Data::Table(table) = &self.dataset.data else {
             return Err(Error::new("these data are no table"));
         };
+        if let Some(raw) = &self.raw {
+            return Ok(raw.clone());
+        }
         let path = Path::new(&self.source);
         if self.whole.is_none() && armix::builtin::load(&self.source, 1).is_none() {
             return match io::read_raw(path, Some(io::Wanted::Table))?.1 {
@@ -197,7 +202,7 @@ pub(crate) fn read(py: Python<'_>, name: String, options: &str) -> PyResult<Data
     let choice = choice(options)?;
     py.detach(|| {
         let dataset = problem::load(&name, &choice)?;
-        let data = Data { choice, dataset, whole: None, source: name };
+        let data = Data { choice, dataset, whole: None, raw: None, source: name };
         data.with_target(Check)?;
         Ok(data)
     })
@@ -223,7 +228,7 @@ pub(crate) fn reload(py: Python<'_>, folder: PathBuf, elsewhere: Option<String>)
             Some(file) => Some(problem::load(&file.to_string_lossy(), &whole)?),
             None => None,
         };
-        Ok(Data { choice, dataset, whole, source })
+        Ok(Data { choice, dataset, whole, raw: None, source })
     })
     .map_err(value_error)
 }
@@ -244,7 +249,6 @@ pub(crate) fn network(
     let weights = weights.map(|w| w.as_array().to_vec());
     let raw = RawNetwork { names, edges, weights, directed };
     py.detach(|| {
-        // An empty network is a mistake unless its vertices are named.
         let dataset = io::prepare(Raw::Network(raw), &choice.options()?)?;
         Data::in_memory(dataset, source, &choice)
     })
@@ -289,8 +293,9 @@ pub(crate) fn columns(
 ) -> PyResult<Data> {
     let choice = choice(options)?;
     py.detach(|| {
-        let dataset = io::prepare(Raw::Table(raw_table(columns)), &choice.options()?)?;
-        Data::in_memory(dataset, source, &choice)
+        let raw = raw_table(columns);
+        let dataset = io::prepare(Raw::Table(raw.clone()), &choice.options()?)?;
+        Ok(Data { raw: Some(raw), ..Data::in_memory(dataset, source, &choice)? })
     })
     .map_err(value_error)
 }

@@ -8,7 +8,6 @@ import os
 from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from . import _armix, _export, _new, _plots
 from ._data import Converted, convert
@@ -19,6 +18,7 @@ from ._progress import Display, Progress
 
 if TYPE_CHECKING:
     import pandas
+    from numpy.typing import ArrayLike
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _HALF = "50%"

@@ -8,7 +8,6 @@ import os
 import shutil
 import tempfile
 import weakref
-import zipfile
 from pathlib import Path
 
 
@@ -64,6 +63,8 @@ class Folder:
 
     def pack(self) -> bytes:
         """The run as bytes."""
+        import zipfile
+
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
             for path in self.files():
@@ -73,6 +74,8 @@ class Folder:
     @classmethod
     def unpack(cls, packed: bytes) -> "Folder":
         """A temporary folder with a run that was packed."""
+        import zipfile
+
         folder = cls()
         with zipfile.ZipFile(io.BytesIO(packed)) as archive:
             archive.extractall(folder.path)

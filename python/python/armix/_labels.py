@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from . import _armix
 from ._data import convert
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 def _codes(labels: ArrayLike, ndim: int, what: str) -> np.ndarray:
