@@ -1,13 +1,14 @@
 """The compiled part of the package."""
 
 from pathlib import Path
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Sequence, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 __version__: str
 
+@final
 class Data:
     """Data with model options."""
 
@@ -29,6 +30,7 @@ class Data:
     def held_out(self) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]: ...
     def cells(self) -> NDArray[np.uint8]: ...
 
+@final
 class Run:
     """A run with its draws."""
 

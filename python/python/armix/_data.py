@@ -210,7 +210,7 @@ def _adjacency(edges, values, items, source, options) -> Converted:
 
 def _array(data, model, names, source, options) -> Converted:
     if isinstance(data, np.ma.MaskedArray):
-        data = data.astype(float).filled(np.nan)
+        data = np.ma.filled(data.astype(float), np.nan)
     try:
         array = np.asarray(data)
     except ValueError:
@@ -298,7 +298,7 @@ def _cells(array, names, source, options, columns: Sequence[str] = ()) -> Conver
 
 def _frame(frame, model, names, id_column, source, options) -> Converted:
     headings = [str(c) for c in frame.columns]
-    index = getattr(frame, "index", None)
+    index: Any = getattr(frame, "index", None)
     own_names = index is not None and not type(index).__name__ == "RangeIndex"
     if own_names and names is None:
         names = list(index)

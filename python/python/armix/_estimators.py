@@ -90,14 +90,11 @@ class BernoulliMixture(_Estimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
         return tags
 
     def _binary(self, X: Any, reset: bool) -> np.ndarray:
-        X = validate_data(
-            self, X, reset=reset, ensure_all_finite="allow-nan", accept_sparse="csr", ensure_min_samples=2 if reset else 1
-        )
-        X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+        least = 2 if reset else 1
+        X = validate_data(self, X, reset=reset, ensure_all_finite="allow-nan", ensure_min_samples=least)
         if self.binarize is None:
             return X
         binary = (X > self.binarize).astype(float)

@@ -26,13 +26,13 @@ def to_xarray(fit: Fit, burn_in: int, labels: bool) -> Any:
         kept = drawn[drawn >= burn_in]
         if len(kept) == 0:
             raise ValueError("no partitions were saved after burn-in: leave labels=True away")
-    variables = {
+    variables: dict[str, Any] = {
         "log_joint": (("chain", "draw"), flat(fit.log_joint)[:, kept]),
         "blocks": (("chain", "draw"), flat(fit.blocks)[:, kept]),
     }
     for k in range(1, _TOP + 1):
         variables[f"fraction_{k}"] = (("chain", "draw"), flat(fit._run.fraction(k))[:, kept])
-    coordinates = {
+    coordinates: dict[str, Any] = {
         "chain": np.arange(ensembles * chains),
         "draw": kept,
         "ensemble": ("chain", np.repeat(np.arange(ensembles), chains)),

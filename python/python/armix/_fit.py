@@ -174,7 +174,7 @@ def fit(
         name=name,
     )
     begin = start if isinstance(start, str) else _codes(start, 1, "start").tolist()
-    settings = dict(
+    settings: dict[str, Any] = dict(
         moves=moves if isinstance(moves, str) else ",".join(moves),
         ensembles=_count("ensembles", ensembles, 1),
         chains=_count("chains", chains, 1),
@@ -497,7 +497,7 @@ class Fit:
         more = 0 if iterations is None else _count("iterations", iterations)
         total = self.settings["iterations"] + more
         display = Display(progress, callback, total)
-        settings = dict(more=more, threads=_threads(threads), max_time=_seconds(max_time))
+        settings: dict[str, Any] = dict(more=more, threads=_threads(threads), max_time=_seconds(max_time))
         data = self.data
         try:
             stopped = _armix.resume(data, self._folder.path, **settings, callback=display.hook())

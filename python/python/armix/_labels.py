@@ -231,7 +231,11 @@ def ess(values: ArrayLike, method: str = "bulk") -> float:
     >>> armix.ess(np.random.default_rng(1).normal(size=(4, 1000))) > 3000
     True
     """
-    return _number(_armix.ess(_chains(values), method))
+    chains = _chains(values)
+    if method == "mean":  # of half chains, as in the other two
+        half = chains.shape[1] // 2
+        chains = np.ascontiguousarray(np.vstack([chains[:, :half], chains[:, chains.shape[1] - half :]]))
+    return _number(_armix.ess(chains, method))
 
 
 def mcse(values: ArrayLike, method: str = "mean") -> float:
@@ -288,7 +292,7 @@ def exact(data: Any, model: str | None = None, **options: Any) -> tuple[np.ndarr
 
     >>> import armix
     >>> labels, probability, log_joint = armix.exact("four-vertex")
-    >>> labels.shape, round(probability.sum(), 12)
+    >>> labels.shape, round(float(probability.sum()), 12)
     ((15, 4), 1.0)
     """
     rows = json.loads(_armix.exact(convert(data, model, **options).data))

@@ -126,7 +126,7 @@ def network(
     else:
         places = np.asarray(layout, dtype=float)
     width = min(1.0, 30 / np.sqrt(max(len(edges), 1)))
-    ax.add_collection(LineCollection(places[edges], colors="0.7", linewidths=width, zorder=1))
+    ax.add_collection(LineCollection(list(places[edges]), colors="0.7", linewidths=width, zorder=1))
     colours = np.array([f"C{label % 10}" for label in labels])
     area = size if size is not None else max(8.0, min(200.0, 8000 / n))
     ax.scatter(places[:, 0], places[:, 1], s=area, c=colours, zorder=2, edgecolors="white", linewidths=0.5)

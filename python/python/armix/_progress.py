@@ -61,7 +61,7 @@ class Display:
         return None if self._bar is None and self._callback is None else self._tell
 
     def _tell(self, done: int, iterations: int, status: list[tuple[float, float, float | None]]) -> None:
-        log_joint, blocks, accept = ([s[k] for s in status] for k in range(3))
+        log_joint, blocks, accept = [s[0] for s in status], [s[1] for s in status], [s[2] for s in status]
         if self._bar is not None:
             if done > 0:
                 self._bar.set_description("sampling", refresh=False)
