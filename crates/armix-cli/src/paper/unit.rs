@@ -1,13 +1,13 @@
 //! A unit of work: one sampler on one problem, small enough to be done again if it is interrupted.
 
 use super::networks::Networks;
-use armix::problem::{self, Choice, Job};
 use armix::data::Dataset;
 use armix::diagnose::{Fit, autocorrelation_time, goodness_of_fit};
 use armix::ensemble::{self, Observer};
 use armix::error::{Error, Result};
 use armix::exact;
 use armix::model::Model;
+use armix::problem::{self, Choice, Job};
 use armix::rng::{Purpose, Rng};
 use armix::run::{Run, Settings, Start, TOP, Trace};
 use armix::state::Target;
