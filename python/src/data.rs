@@ -39,12 +39,7 @@ impl Data {
         let (columns, id_column) = match &dataset.data {
             armix::data::Data::Network(_) => (None, None),
             armix::data::Data::Table(table) => {
-                let numbered = (1..=table.d()).map(|c| format!("x{c}"));
-                let names = match dataset.columns.is_empty() {
-                    true => numbered.collect(),
-                    false => dataset.columns.clone(),
-                };
-                (Some(names), named.then(|| "item".to_string()))
+                (Some(headings(&dataset.columns, table.d())), named.then(|| "item".to_string()))
             }
         };
         let choice = Choice {
@@ -76,10 +71,23 @@ impl Data {
             });
             std::fs::create_dir_all(folder)
                 .map_err(|e| Error::new(format!("cannot be made: {e}")).in_file(folder))?;
-            io::write(whole, &file)?;
+            let columns = self.choice.columns.clone().unwrap_or_default();
+            if !whole.columns.is_empty() && columns != whole.columns {
+                let path = folder.join(COLUMNS);
+                std::fs::write(&path, json(&whole.columns)?)
+                    .map_err(|e| Error::new(format!("cannot be written: {e}")).in_file(&path))?;
+            }
+            io::write(&Dataset { columns, ..whole.clone() }, &file)?;
             info.path = Some(std::path::absolute(&file).unwrap_or(file));
         }
         Ok((info, problem::model_info(&self.choice, &self.dataset)))
+    }
+
+    /// The options with which new rows are coded: columns are called as the user calls them.
+    pub(crate) fn choice_for_new(&self) -> Choice {
+        let own = self.whole.as_ref().filter(|whole| !whole.columns.is_empty());
+        let columns = own.map(|whole| whole.columns.clone());
+        Choice { columns: columns.or(self.choice.columns.clone()), ..self.choice.clone() }
     }
 
     /// The rows of a table as they were read, to code new rows alike.
@@ -104,6 +112,24 @@ impl Data {
         })
     }
 }
+
+/// Names of columns as a file can have them: their own, or x1, x2, … if a reader would take them for something
+/// else.
+fn headings(columns: &[String], width: usize) -> Vec<String> {
+    let mut different = columns.to_vec();
+    different.sort_unstable();
+    different.dedup();
+    let plain = |name: &String| {
+        !name.is_empty() && name.trim() == name && name != "item" && name.parse::<f64>().is_err()
+    };
+    match different.len() == width && columns.iter().all(plain) {
+        true => columns.to_vec(),
+        false => (1..=width).map(|c| format!("x{c}")).collect(),
+    }
+}
+
+/// Names of columns that a table in the folder of a run could not have.
+const COLUMNS: &str = "columns.json";
 
 /// Data that are kept in the folder of a run: a network, or a table.
 const KEPT: [&str; 2] = ["data.graphml", "data.csv"];
@@ -216,21 +242,35 @@ pub(crate) fn reload(py: Python<'_>, folder: PathBuf, elsewhere: Option<String>)
     py.detach(|| {
         let info = Folder::new(&folder).manifest()?.data;
         let kept = KEPT.iter().map(|name| folder.join(name)).find(|file| file.exists());
-        let from = elsewhere.or_else(|| kept.as_ref().map(|f| f.to_string_lossy().into_owned()));
-        let (choice, dataset) = problem::reload(&info, from.as_deref())?;
+        if let (Some(file), None) = (kept, &elsewhere) {
+            return kept_data(&folder, &file, info);
+        }
+        let (choice, dataset) = problem::reload(&info, elsewhere.as_deref())?;
         let path = info.path.map(|path| path.to_string_lossy().into_owned());
-        let source = match kept {
-            Some(_) => info.source,
-            None => from.or(path).unwrap_or(info.source),
-        };
-        let whole = Choice { hold_out: None, ..choice.clone() };
-        let whole = match kept {
-            Some(file) => Some(problem::load(&file.to_string_lossy(), &whole)?),
-            None => None,
-        };
-        Ok(Data { choice, dataset, whole, raw: None, source })
+        let source = elsewhere.or(path).unwrap_or(info.source);
+        Ok(Data { choice, dataset, whole: None, raw: None, source })
     })
     .map_err(value_error)
+}
+
+/// Data that were in no file. The run knows their names better than a table does.
+fn kept_data(folder: &Path, file: &Path, info: DataInfo) -> Result<Data> {
+    let damaged = |what: String| Error::new(format!("this is damaged: {what}")).in_file(file);
+    let choice: Choice =
+        serde_json::from_value(info.options).map_err(|error| damaged(error.to_string()))?;
+    let whole = Choice { hold_out: None, ..choice.clone() };
+    let mut whole = problem::load(&file.to_string_lossy(), &whole)?;
+    if let Ok(text) = std::fs::read_to_string(folder.join(COLUMNS)) {
+        whole.columns = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
+    }
+    if whole.names.len() == info.names.len() {
+        whole.names = info.names;
+    }
+    let dataset = problem::hide(whole.clone(), &choice)?;
+    if problem::fingerprint(&dataset) != info.fingerprint {
+        return Err(damaged("these are not the data of the run".into()));
+    }
+    Ok(Data { choice, dataset, whole: Some(whole), raw: None, source: info.source })
 }
 
 /// A network in memory.

@@ -123,7 +123,7 @@ fn extended(data: &Data, new: New) -> Result<Dataset> {
     match new {
         New::Columns(columns) => {
             let (old, new) = (data.raw_rows()?, data::raw_table(columns));
-            newcomers::with_new_rows(&data.dataset, old, new, &data.choice)
+            newcomers::with_new_rows(&data.dataset, old, new, &data.choice_for_new())
         }
         New::Links(names, links) => data::extended(data, names, links),
         New::File(file) => {
@@ -133,9 +133,12 @@ fn extended(data: &Data, new: New) -> Result<Dataset> {
                     newcomers::with_new_vertices(&data.dataset, &raw, &data.choice)
                         .map(|found| found.0)
                 }
-                Raw::Table(raw) => {
-                    newcomers::with_new_rows(&data.dataset, data.raw_rows()?, raw, &data.choice)
-                }
+                Raw::Table(raw) => newcomers::with_new_rows(
+                    &data.dataset,
+                    data.raw_rows()?,
+                    raw,
+                    &data.choice_for_new(),
+                ),
             };
             extended.map_err(|error| error.in_file(&file))
         }

@@ -64,6 +64,15 @@ def test_an_interrupted_run_can_be_resumed(tmp_path, karate):
         armix.fit(karate, iterations=400, callback=stop, on_interrupt="raise")
 
 
+def test_a_run_that_was_stopped_during_warm_up_says_so(karate):
+    fit = armix.fit(karate, max_time=0.0)
+    assert fit.iterations == 0 and "Fit of" in repr(fit) and fit._repr_html_()
+    for ask in (fit.summary, fit.diagnosis, fit.report, fit.labels, fit.similarity):
+        with pytest.raises(ValueError):
+            ask()
+    assert fit.resume(max_time=None, threads=2).iterations == 1000
+
+
 def test_exceptions_in_callbacks_propagate(karate, tmp_path):
     class Mine(Exception):
         pass

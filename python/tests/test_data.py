@@ -142,6 +142,24 @@ def test_data_come_back_from_the_folder(small, tmp_path):
     assert again.held_out_score() == held.held_out_score()
 
 
+def test_odd_names_survive_saving(small):
+    for names in ([1] * 6 + list("abcdef"), list(range(100, 112)), [f"r,{k}\n" for k in range(12)], ["", "NA", "?"] * 4):
+        fit = armix.fit(X, names=names, **small)
+        assert np.array_equal(armix.load(fit.folder).data.cells(), X), names
+    for columns in (list("1234567"), list("7654321"), ["class", "type", "id", "a,b", "x 1", "", "é"], ["item", *"pqrstu"]):
+        fit = armix.fit(pd.DataFrame(X, columns=columns), **small)
+        again = armix.load(fit.folder)
+        assert np.array_equal(again.data.cells(), X) and again.data.columns == columns
+        assert np.array_equal(again.predict_proba(X[:3]), fit.predict_proba(X[:3]))
+        assert np.array_equal(again.predict_proba(pd.DataFrame(X[:3], columns=columns)), fit.predict_proba(X[:3]))
+    constant = X.copy()
+    constant[:, 2] = 0
+    constant[:, 3] = 1
+    assert np.array_equal(armix.load(armix.fit(constant, **small).folder).data.cells(), constant)
+    with pytest.raises(ValueError, match="rename"):
+        armix.fit(pd.DataFrame(X, columns=["item", *"pqrstu"], index=list("abcdefghijkl")), **small)
+
+
 @pytest.mark.parametrize(
     "data, options, error, says",
     [

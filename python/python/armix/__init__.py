@@ -10,6 +10,8 @@ returns has labels, similarities, diagnostics with a verdict, predictions, plots
 format of the `armix` command, so that either can go on with what the other began.
 """
 
+from typing import TYPE_CHECKING
+
 from ._armix import __version__
 from ._data import BUILT_IN
 from ._fit import Fit, fit, load
@@ -30,6 +32,9 @@ from ._labels import (
     similarity,
     vi,
 )
+
+if TYPE_CHECKING:
+    from ._estimators import BernoulliMixture, RelationalModel
 
 __all__ = [
     "BUILT_IN",

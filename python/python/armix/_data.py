@@ -80,6 +80,7 @@ def convert(
         beta = (float(plus), float(minus))
     except (TypeError, ValueError):
         raise TypeError(f"beta={beta!r}: give two numbers, as in beta=(1.0, 1.0)") from None
+    chosen = dict(columns=columns, id_column=id_column, label_column=label_column)
     options = json.dumps(
         {
             "model": model,
@@ -99,7 +100,6 @@ def convert(
     if isinstance(data, (str, os.PathLike)):
         return _path(data, options)
     module = type(data).__module__.split(".")[0]
-    source = name or str(getattr(data, "name", None) or "data")
     if module == "networkx" or hasattr(data, "is_multigraph"):
         return _networkx(data, weight, name or getattr(data, "name", "") or "graph", options)
     if module == "igraph":
@@ -107,9 +107,9 @@ def convert(
     if module == "scipy" or hasattr(data, "tocoo"):
         return _sparse(data, model, names, name or "matrix", options)
     if module in ("pandas", "polars") or hasattr(data, "columns"):
-        return _frame(data, model, names, id_column, name or "table", options)
+        return _frame(data, model, names, chosen, name or "table", options)
     if isinstance(data, (list, tuple, np.ndarray)) or hasattr(data, "__array__"):
-        return _array(data, model, names, source if name else "array", options)
+        return _array(data, model, names, name or "array", options)
     raise TypeError(f"data of type {type(data).__name__} cannot be clustered: {_WHAT_THERE_IS}")
 
 
@@ -296,8 +296,10 @@ def _cells(array, names, source, options, columns: Sequence[str] = ()) -> Conver
     return Converted(data, list(items))
 
 
-def _frame(frame, model, names, id_column, source, options) -> Converted:
+def _frame(frame, model, names, chosen: dict[str, Any], source, options) -> Converted:
     headings = [str(c) for c in frame.columns]
+    if len(set(headings)) < len(headings):
+        raise ValueError("two columns have the same name: rename one of them")
     index: Any = getattr(frame, "index", None)
     own_names = index is not None and not type(index).__name__ == "RangeIndex"
     if own_names and names is None:
@@ -312,12 +314,14 @@ def _frame(frame, model, names, id_column, source, options) -> Converted:
         if not square and matrix.shape[1] == 2:
             return _array(matrix, _NETWORK, None, source, options)
         return _array(matrix, _NETWORK, headings if square else None, source, options)
-    if id_column is None and '"columns": null' in options and '"label_column": null' in options:
+    if names is not None and "item" in headings:
+        raise ValueError("a column is called 'item', which is where the names of rows are saved: rename it")
+    if not any(chosen.values()):
         matrix = _numbers(frame)
         if matrix is not None:
             return _cells(matrix, names, source, options, headings)
     cells = columns_of_text(frame)
-    if names is not None and id_column is None:
+    if names is not None and chosen["id_column"] is None:
         items = _items(names, len(frame), "rows")
         cells.insert(0, ("item", [str(i) for i in items]))
         settings = json.loads(options)

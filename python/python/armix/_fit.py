@@ -242,6 +242,15 @@ class Fit:
     Labels are numbered from 0 for the largest block on. By default the first half of every chain does not count
     (`burn_in="50%"`); a fraction, a percentage or a number of iterations can be given. Estimates look at up to 1000
     draws, evenly spread.
+
+    >>> import armix
+    >>> fit = armix.fit("karate", iterations=200, progress=False)
+    >>> fit.verdict
+    'converged'
+    >>> max(fit.k_posterior, key=fit.k_posterior.get)
+    5
+    >>> fit.predict_links([(0, 1)]).shape
+    (1,)
     """
 
     def __init__(self, folder: Folder, converted: Converted | None = None):
@@ -253,6 +262,10 @@ class Fit:
     def _read(self) -> None:
         self._run = _armix.Run(self._folder.path)
         self._known: dict[Any, Any] = {}
+
+    def _need_iterations(self) -> None:
+        if self.iterations == 0:
+            raise ValueError("nothing was recorded in this run: it was stopped during warm-up; go on with resume()")
 
     def _once(self, key: Any, make: Callable[[], Any]) -> Any:
         if key not in self._known:
@@ -303,6 +316,7 @@ class Fit:
     def diagnosis(self, burn_in: float | int | str = _HALF) -> dict:
         """Verdict, reasons, what to do next, and R̂, effective sample sizes and more of every quantity."""
         key = burn_in_text(burn_in)
+        self._need_iterations()
         return self._once(("diagnosis", key), lambda: numbers(json.loads(self._run.diagnosis(key))))
 
     @property
@@ -364,6 +378,7 @@ class Fit:
     def summary(self, burn_in: float | int | str = _HALF) -> Summary:
         """The run in numbers, which prints as text."""
         key = burn_in_text(burn_in)
+        self._need_iterations()
 
         def make() -> Summary:
             summary = Summary(numbers(json.loads(self._run.summary(key))))
@@ -516,6 +531,7 @@ class Fit:
         threads: int | None = None,
     ) -> str:
         """Everything about the run on one HTML page that needs nothing else. Writes it to a path, and returns the text."""
+        self._need_iterations()
         known = None if truth is None else ("known labels", _dense(truth))
         try:
             data = self.data
