@@ -17,7 +17,22 @@ import armix
 FAST = dict(iterations=20, warmup=5, ensembles=2, chains=2)
 
 
-@parametrize_with_checks([armix.BernoulliMixture(**FAST)])
+def not_for(estimator):
+    """Checks that do not apply: the data of one estimator are links, not features."""
+    if isinstance(estimator, armix.BernoulliMixture):
+        return {}
+    classes = "it takes estimators with predict_proba for classifiers"
+    return {
+        "check_clustering": "it gives features, not links",
+        "check_estimator_sparse_array": classes,
+        "check_estimator_sparse_matrix": classes,
+    }
+
+
+ESTIMATORS = [armix.BernoulliMixture(**FAST), armix.RelationalModel(**FAST)]
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=not_for)
 def test_scikit_learn_has_no_objections(estimator, check):
     check(estimator)
 

@@ -12,7 +12,7 @@ from ._optional import need
 need("sklearn", "An estimator")
 
 from sklearn.base import BaseEstimator, ClusterMixin  # noqa: E402
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data  # noqa: E402
+from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
 
 
 class _Estimator(ClusterMixin, BaseEstimator):
@@ -175,7 +175,7 @@ class RelationalModel(_Estimator):
         """The probabilities of each block for new vertices, given as rows of links to the known ones, and of a new one."""
         check_is_fitted(self)
         if not isinstance(X, dict):
-            X = check_array(X, accept_sparse="csr")
+            X = validate_data(self, X, accept_sparse="csr", reset=False)
         return self._probabilities(X)
 
     def predict(self, X):
