@@ -19,13 +19,17 @@ import pytest
 import armix
 
 LONG = """
-import sys, armix
+import sys, time, armix
 def tell(progress):
+    global called
+    called = time.perf_counter()
     if progress.iteration > 20:
         print("going", flush=True)
 try:
     fit = armix.fit("grid:10x10", iterations=10**9, save_partitions=False, callback=tell, on_interrupt=sys.argv[1], {more})
-    print("returned", fit.iterations, fit.interrupted, fit.log_joint.shape[-1] == fit.iterations, flush=True)
+    waited = time.perf_counter() - called
+    complete = fit.log_joint.shape[-1] == fit.iterations
+    print("returned", fit.iterations, fit.interrupted, complete, waited, flush=True)
 except KeyboardInterrupt:
     print("raised", flush=True)
 """
@@ -43,8 +47,10 @@ def interrupted(how, more=""):
 
 
 def test_ctrl_c_returns_the_draws_so_far():
-    word, iterations, stopped, complete = interrupted("return")
+    word, iterations, stopped, complete, waited = interrupted("return")
     assert (word, stopped, complete) == ("returned", "True", "True") and int(iterations) > 20
+    # Callbacks come ten times a second, so that the last of them was just before Ctrl-C, or just after.
+    assert float(waited) < 1
 
 
 def test_ctrl_c_raises_if_asked_to():
