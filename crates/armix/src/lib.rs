@@ -39,6 +39,7 @@ pub mod error;
 pub mod estimate;
 pub mod exact;
 pub mod history;
+pub mod hyper;
 pub mod io;
 pub mod model;
 pub mod models;

@@ -1,5 +1,6 @@
 //! What a model must tell about data and blocks, so that every move works with it.
 
+use crate::hyper::Hyper;
 use crate::partition::{Item, Partition, Slot};
 
 /// A likelihood p(Y | z) with its parameters integrated out, kept as statistics of the blocks.
@@ -60,6 +61,21 @@ pub trait Model: Sized + Send + Sync + 'static {
 
     /// ln p(Y | z) from the data and nothing else, slow and obvious: what the tests believe.
     fn ln_evidence_naive(&self, labels: &[u32]) -> f64;
+
+    /// The hyper-parameters, in a fixed order: one for each role, with values that are valid.
+    fn hypers(&self) -> Vec<Hyper>;
+
+    /// The same data, which are shared and not copied, with other hyper-parameters, in the order of
+    /// [`Model::hypers`] and within the supports of their priors.
+    fn with_hypers(&self, values: &[f64]) -> Self;
+
+    /// ln p(Y | z) as it would be with other hyper-parameters, from what was counted and summed up, and
+    /// without building tables: a slice sampler asks some ten times for every value it takes.
+    fn ln_evidence_with(&self, values: &[f64], stats: &Self::Stats, z: &Partition) -> f64;
+
+    /// Brings all that the statistics keep besides counts and sums up to date with the
+    /// hyper-parameters: the statistics are those of the same data with others.
+    fn refresh(&self, stats: &mut Self::Stats, z: &Partition);
 
     /// The probability that an entry (a pair of vertices, or row and column) is one, given the blocks of
     /// z and all that was observed. Both items are placed.

@@ -1,6 +1,7 @@
 //! The Chinese restaurant process: the prior over partitions.
 
 use crate::error::{Error, Result};
+use crate::hyper::SENSIBLE;
 use crate::partition::Partition;
 use crate::special::{LnRising, LnTable, ln_gamma_drop};
 
@@ -71,9 +72,6 @@ impl Crp {
         sum + ln_gamma_drop(self.alpha, placed as f64)
     }
 }
-
-/// Hyper-parameters beyond these bounds mean nothing in practice, and rounding would spoil results.
-const SENSIBLE: std::ops::RangeInclusive<f64> = 1e-8..=1e8;
 
 /// Checks a hyper-parameter: every one of them is a positive real.
 pub(crate) fn positive(name: &str, value: f64) -> Result<()> {

@@ -26,6 +26,15 @@ impl<'m, M: Model> Follower<'m, M> {
         Follower { z, stats, load: model.empty_load(), model }
     }
 
+    /// Every item is placed, one after another.
+    fn grown(model: &'m M, labels: &[u32]) -> Self {
+        let mut follower = Follower::new(model, labels);
+        for (item, &label) in labels.iter().enumerate() {
+            follower.add(&[Item::new(item)], label);
+        }
+        follower
+    }
+
     /// Adds items to the slot of a label and returns the gain that was announced for it.
     fn add(&mut self, items: &[Item], label: u32) -> f64 {
         let slot = label as usize;
@@ -102,6 +111,38 @@ fn conform<M: Model>(seed: u64) {
     let singly: f64 = (block.iter()).map(|&i| one_by_one.add(&[i], labels[0])).sum();
     close(jointly, singly, "gain(C) = Σ gains of its items", M::NAME);
     close(one_by_one.ln_evidence(), naive, "add after sub restores the evidence", M::NAME);
+
+    // The same data with other hyper-parameters.
+    let hypers = model.hypers();
+    let own: Vec<f64> = hypers.iter().map(|h| h.value).collect();
+    let same = model.with_hypers(&own).ln_evidence_naive(&labels);
+    close(same, naive, "evidence with its own hyper-parameters = evidence", M::NAME);
+    let others: Vec<f64> = hypers.iter().map(|h| h.prior.draw(&mut || rng.uniform())).collect();
+    let other = model.with_hypers(&others);
+    let set: Vec<f64> = other.hypers().iter().map(|h| h.value).collect();
+    assert_eq!(set, others, "{}: the hyper-parameters that were set are there", M::NAME);
+    let naive = other.ln_evidence_naive(&labels);
+    // Statistics that were refreshed are those that would have grown with them, to the last bit.
+    let Follower { z, mut stats, .. } = Follower::grown(&model, &labels);
+    let asked = model.ln_evidence_with(&others, &stats, &z);
+    close(asked, naive, "evidence with other hyper-parameters = their naive evidence", M::NAME);
+    other.refresh(&mut stats, &z);
+    let mut refreshed = Follower { model: &other, z, stats, load: other.empty_load() };
+    let mut grown = Follower::grown(&other, &labels);
+    assert_eq!(refreshed.ln_evidence(), grown.ln_evidence(), "{}: refreshed evidence", M::NAME);
+    for items in [&block[..1], &block[..]] {
+        let gains = [&mut refreshed, &mut grown].map(|f| {
+            let home = f.z.slot_of(items[0]);
+            items.iter().for_each(|&i| f.z.take(i));
+            f.model.weigh(items, &f.z, &mut f.load);
+            let slots: Vec<Slot> = (0..f.z.slots()).map(Slot::new).collect();
+            let mut gains = vec![0.0; slots.len()];
+            f.model.gains(&f.stats, &mut f.load, Some(home), &f.z, &slots, &mut gains);
+            items.iter().for_each(|&i| f.z.put(i, home));
+            gains
+        });
+        assert_eq!(gains[0], gains[1], "{}: refreshed gains = grown gains", M::NAME);
+    }
 }
 
 #[test]

@@ -2,10 +2,12 @@
 
 use crate::data::{BinaryTable, MISSING};
 use crate::error::Result;
+use crate::hyper::{Hyper, HyperPrior};
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot};
 use crate::prior::positive;
-use crate::special::{BetaBernoulli, LnTable};
+use crate::special::{BetaBernoulli, LnTable, ln_evidence_of_tosses};
+use std::sync::Arc;
 
 /// log p(A | z) = Σ_k Σ_i ln B(N⁺_ik + β⁺, N⁻_ik + β⁻) / B(β⁺, β⁻). Missing cells count as neither.
 ///
@@ -19,15 +21,31 @@ use crate::special::{BetaBernoulli, LnTable};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Bernoulli {
-    table: BinaryTable,
-    ones: Bits,
-    /// `None` if no cell of the table is missing.
-    missing: Option<Bits>,
+    data: Arc<PackedTable>,
     coin: BetaBernoulli,
     ln_plus: LnTable,
     ln_minus: LnTable,
     ln_both: LnTable,
     beta: (f64, f64),
+}
+
+/// A table with its cells packed.
+#[derive(Debug)]
+struct PackedTable {
+    table: BinaryTable,
+    ones: Bits,
+    /// `None` if no cell of the table is missing.
+    missing: Option<Bits>,
+}
+
+impl PackedTable {
+    fn new(table: BinaryTable) -> Self {
+        PackedTable {
+            ones: Bits::new(&table, 1),
+            missing: table.has_missing().then(|| Bits::new(&table, MISSING)),
+            table,
+        }
+    }
 }
 
 /// Which cells of a table have a value, 64 of them in a word.
@@ -147,36 +165,49 @@ impl Bernoulli {
     pub fn new(table: BinaryTable, beta_plus: f64, beta_minus: f64) -> Result<Self> {
         positive("beta⁺", beta_plus)?;
         positive("beta⁻", beta_minus)?;
-        let n = table.n() as u64;
-        Ok(Bernoulli {
-            coin: BetaBernoulli::new(beta_plus, beta_minus, n),
-            ln_plus: LnTable::new(beta_plus, n),
-            ln_minus: LnTable::new(beta_minus, n),
-            ln_both: LnTable::new(beta_plus + beta_minus, n),
-            beta: (beta_plus, beta_minus),
-            ones: Bits::new(&table, 1),
-            missing: table.has_missing().then(|| Bits::new(&table, MISSING)),
-            table,
-        })
+        Ok(Bernoulli::of(Arc::new(PackedTable::new(table)), (beta_plus, beta_minus)))
+    }
+
+    fn of(data: Arc<PackedTable>, beta: (f64, f64)) -> Self {
+        let n = data.table.n() as u64;
+        Bernoulli {
+            data,
+            coin: BetaBernoulli::new(beta.0, beta.1, n),
+            ln_plus: LnTable::new(beta.0, n),
+            ln_minus: LnTable::new(beta.1, n),
+            ln_both: LnTable::new(beta.0 + beta.1, n),
+            beta,
+        }
     }
 
     /// The data.
     pub fn table(&self) -> &BinaryTable {
-        &self.table
+        &self.data.table
     }
 
     /// Where the columns of a slot are in the statistics.
     #[inline]
     fn columns(&self, slot: usize) -> std::ops::Range<usize> {
-        slot * self.table.d()..(slot + 1) * self.table.d()
+        slot * self.data.table.d()..(slot + 1) * self.data.table.d()
     }
 
     /// The ones and the observed cells of a block in a column.
     #[inline]
     fn counts(&self, stats: &Cells, slot: usize, column: usize) -> (u32, u32) {
-        let at = slot * self.table.d() + column;
-        let missing = if self.missing.is_some() { stats.missing[at] } else { 0 };
+        let at = slot * self.data.table.d() + column;
+        let missing = if self.data.missing.is_some() { stats.missing[at] } else { 0 };
         (stats.ones[at], stats.size[slot] - missing)
+    }
+
+    /// Sums a function of the ones and the observed cells over all blocks and columns.
+    #[inline]
+    fn sum_of_columns(&self, stats: &Cells, z: &Partition, of: impl Fn(u64, u64) -> f64) -> f64 {
+        let of = |slot: Slot, column: usize| {
+            let (ones, total) = self.counts(stats, slot.index(), column);
+            of(ones.into(), total.into())
+        };
+        let block = |&slot: &Slot| (0..self.data.table.d()).map(|c| of(slot, c)).sum::<f64>();
+        z.live().iter().map(block).sum()
     }
 
     /// What a zero in a column adds to the evidence.
@@ -187,19 +218,19 @@ impl Bernoulli {
     }
 
     /// Brings the gains of a slot up to date with its counts.
-    fn refresh(&self, stats: &mut Cells, slot: usize) {
-        let d = self.table.d();
+    fn refresh_slot(&self, stats: &mut Cells, slot: usize) {
+        let d = self.data.table.d();
         let mut zeros_gain = 0.0;
         for column in 0..d {
             let (ones, total) = self.counts(stats, slot, column);
             let ln_zero = self.ln_minus.at(total - ones);
             stats.contrast[slot * d + column] = self.ln_plus.at(ones) - ln_zero;
             zeros_gain += ln_zero;
-            if self.missing.is_some() {
+            if self.data.missing.is_some() {
                 zeros_gain -= self.ln_both.at(total);
             }
         }
-        if self.missing.is_none() {
+        if self.data.missing.is_none() {
             zeros_gain -= d as f64 * self.ln_both.at(stats.size[slot]);
         }
         stats.zeros_gain[slot] = zeros_gain;
@@ -222,7 +253,7 @@ impl Bernoulli {
             sum += contrast[column as usize];
         }
         sum += (sums[0] + sums[1]) + (sums[2] + sums[3]);
-        if self.missing.is_some() {
+        if self.data.missing.is_some() {
             let cells = load.missing.at.iter();
             sum -= cells.map(|&column| self.ln_zero(stats, slot, column as usize)).sum::<f64>();
         }
@@ -233,8 +264,8 @@ impl Bernoulli {
     #[inline]
     fn gain_at_home(&self, stats: &Cells, load: &RowLoad, home: usize) -> f64 {
         let mut sum = 0.0;
-        for column in 0..self.table.d() {
-            if self.missing.is_some() && load.missing.count[column] > 0 {
+        for column in 0..self.data.table.d() {
+            if self.data.missing.is_some() && load.missing.count[column] > 0 {
                 continue;
             }
             let (ones, total) = self.counts(stats, home, column);
@@ -242,12 +273,12 @@ impl Bernoulli {
                 0 => self.ln_minus.at(total - 1 - ones),
                 _ => self.ln_plus.at(ones - 1),
             };
-            if self.missing.is_some() {
+            if self.data.missing.is_some() {
                 sum -= self.ln_both.at(total - 1);
             }
         }
-        if self.missing.is_none() {
-            sum -= self.table.d() as f64 * self.ln_both.at(stats.size[home] - 1);
+        if self.data.missing.is_none() {
+            sum -= self.data.table.d() as f64 * self.ln_both.at(stats.size[home] - 1);
         }
         sum
     }
@@ -263,7 +294,7 @@ impl Bernoulli {
             }
             self.coin.gain(ones.into(), total.into(), new.into(), more.into())
         };
-        (0..self.table.d()).map(column_gain).sum()
+        (0..self.data.table.d()).map(column_gain).sum()
     }
 }
 
@@ -273,7 +304,7 @@ impl Model for Bernoulli {
     type Load = RowLoad;
 
     fn n(&self) -> usize {
-        self.table.n()
+        self.data.table.n()
     }
 
     fn empty_stats(&self) -> Cells {
@@ -281,29 +312,29 @@ impl Model for Bernoulli {
     }
 
     fn empty_load(&self) -> RowLoad {
-        let d = self.table.d();
+        let d = self.data.table.d();
         RowLoad { m: 0, ones: ColumnCounts::new(d), missing: ColumnCounts::new(d) }
     }
 
     fn grow(&self, stats: &mut Cells, slots: usize) {
-        let d = self.table.d();
+        let d = self.data.table.d();
         while stats.size.len() < slots {
             let slot = stats.size.len();
             stats.size.push(0);
             stats.ones.resize((slot + 1) * d, 0);
-            if self.missing.is_some() {
+            if self.data.missing.is_some() {
                 stats.missing.resize((slot + 1) * d, 0);
             }
             stats.zeros_gain.push(0.0);
             stats.contrast.resize((slot + 1) * d, 0.0);
-            self.refresh(stats, slot);
+            self.refresh_slot(stats, slot);
         }
     }
 
     fn weigh(&self, items: &[Item], _z: &Partition, load: &mut RowLoad) {
         load.m = items.len() as u32;
-        load.ones.weigh(items, &self.ones);
-        if let Some(missing) = &self.missing {
+        load.ones.weigh(items, &self.data.ones);
+        if let Some(missing) = &self.data.missing {
             load.missing.weigh(items, missing);
         }
     }
@@ -312,20 +343,20 @@ impl Model for Bernoulli {
         let columns = self.columns(slot.index());
         stats.size[slot.index()] += load.m;
         load.ones.add_to(&mut stats.ones[columns.clone()]);
-        if self.missing.is_some() {
+        if self.data.missing.is_some() {
             load.missing.add_to(&mut stats.missing[columns]);
         }
-        self.refresh(stats, slot.index());
+        self.refresh_slot(stats, slot.index());
     }
 
     fn sub(&self, stats: &mut Cells, load: &RowLoad, _z: &Partition, slot: Slot) {
         let columns = self.columns(slot.index());
         stats.size[slot.index()] -= load.m;
         load.ones.sub_from(&mut stats.ones[columns.clone()]);
-        if self.missing.is_some() {
+        if self.data.missing.is_some() {
             load.missing.sub_from(&mut stats.missing[columns]);
         }
-        self.refresh(stats, slot.index());
+        self.refresh_slot(stats, slot.index());
     }
 
     fn gains(
@@ -353,12 +384,25 @@ impl Model for Bernoulli {
     }
 
     fn ln_evidence(&self, stats: &Cells, z: &Partition) -> f64 {
-        let of = |slot: Slot, column: usize| {
-            let (ones, total) = self.counts(stats, slot.index(), column);
-            self.coin.ln_evidence(ones.into(), total.into())
-        };
-        let block = |&slot: &Slot| (0..self.table.d()).map(|c| of(slot, c)).sum::<f64>();
-        z.live().iter().map(block).sum()
+        self.sum_of_columns(stats, z, |ones, total| self.coin.ln_evidence(ones, total))
+    }
+
+    fn hypers(&self) -> Vec<Hyper> {
+        let hyper = |name, value| Hyper::new(name, value, HyperPrior::UNIT_GAMMA);
+        vec![hyper("beta_plus", self.beta.0), hyper("beta_minus", self.beta.1)]
+    }
+
+    fn with_hypers(&self, values: &[f64]) -> Self {
+        Bernoulli::of(self.data.clone(), (values[0], values[1]))
+    }
+
+    fn ln_evidence_with(&self, values: &[f64], stats: &Cells, z: &Partition) -> f64 {
+        let beta = (values[0], values[1]);
+        self.sum_of_columns(stats, z, |ones, total| ln_evidence_of_tosses(beta, ones, total - ones))
+    }
+
+    fn refresh(&self, stats: &mut Cells, _z: &Partition) {
+        (0..stats.size.len()).for_each(|slot| self.refresh_slot(stats, slot));
     }
 
     fn predict(&self, stats: &Cells, z: &Partition, (row, column): (u32, u32)) -> f64 {
@@ -372,9 +416,10 @@ impl Model for Bernoulli {
         let mut sum = 0.0;
         for block in 0..=labels.iter().copied().max().unwrap_or(0) {
             let members: Vec<usize> = (0..self.n()).filter(|&i| labels[i] == block).collect();
-            for column in 0..self.table.d() {
+            for column in 0..self.data.table.d() {
                 let count = |value: u8| {
-                    members.iter().filter(|&&i| self.table.row(i)[column] == value).count() as f64
+                    members.iter().filter(|&&i| self.data.table.row(i)[column] == value).count()
+                        as f64
                 };
                 let (ones, zeros) = (count(1), count(0));
                 sum += ln_beta(ones + self.beta.0, zeros + self.beta.1)
@@ -394,12 +439,12 @@ impl Model for Bernoulli {
 
     fn simulate(&self, labels: &[u32], uniform: &mut dyn FnMut() -> f64) -> Self {
         // Row after row from the predictive distribution given the earlier rows of its block.
-        let d = self.table.d();
+        let d = self.data.table.d();
         let mut cells = vec![0u8; self.n() * d];
         for row in 0..self.n() {
             let earlier: Vec<usize> = (0..row).filter(|&r| labels[r] == labels[row]).collect();
             for column in 0..d {
-                if self.table.row(row)[column] == MISSING {
+                if self.data.table.row(row)[column] == MISSING {
                     cells[row * d + column] = MISSING;
                     continue;
                 }
@@ -412,11 +457,11 @@ impl Model for Bernoulli {
             }
         }
         let table = BinaryTable::new(self.n(), d, cells).expect("zeros and ones");
-        Bernoulli::new(table, self.beta.0, self.beta.1).expect("the same hyper-parameters")
+        Bernoulli::of(Arc::new(PackedTable::new(table)), self.beta)
     }
 
     fn stats_bytes(&self, blocks: usize) -> u64 {
-        let cell = 12 + 4 * u64::from(self.missing.is_some());
-        blocks as u64 * (cell * self.table.d() as u64 + 12)
+        let cell = 12 + 4 * u64::from(self.data.missing.is_some());
+        blocks as u64 * (cell * self.data.table.d() as u64 + 12)
     }
 }

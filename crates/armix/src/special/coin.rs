@@ -129,6 +129,17 @@ fn ln_rise_far(x: f64, s: f64) -> f64 {
     s * ln(middle) - second - fourth
 }
 
+/// ln [B(ones + β⁺, zeros + β⁻) / B(β⁺, β⁻)], without tables.
+pub fn ln_evidence_of_tosses((a, b): (f64, f64), ones: u64, zeros: u64) -> f64 {
+    ln_beta(ones as f64 + a, zeros as f64 + b) - ln_beta(a, b)
+}
+
+/// ln B(x, y). The larger one goes into the drop, where nothing cancels.
+fn ln_beta(x: f64, y: f64) -> f64 {
+    let (lesser, larger) = if y >= x { (x, y) } else { (y, x) };
+    ln_gamma(lesser) + ln_gamma_drop(larger, lesser)
+}
+
 /// The evidence of coin tosses under a Beta(β⁺, β⁻) prior.
 #[derive(Debug, Clone)]
 pub struct BetaBernoulli {
@@ -168,13 +179,7 @@ impl BetaBernoulli {
 
     #[inline(never)]
     fn ln_evidence_large(&self, ones: u64, zeros: u64) -> f64 {
-        let (a, b) = (self.plus.beta, self.minus.beta);
-        let (x, y) = (ones as f64 + a, zeros as f64 + b);
-        // The larger count goes into the drop, where nothing cancels.
-        let ln_beta = |lesser: f64, larger: f64| ln_gamma(lesser) + ln_gamma_drop(larger, lesser);
-        let ln_beta_now = if y >= x { ln_beta(x, y) } else { ln_beta(y, x) };
-        let ln_beta_before = if b >= a { ln_beta(a, b) } else { ln_beta(b, a) };
-        ln_beta_now - ln_beta_before
+        ln_evidence_of_tosses((self.plus.beta, self.minus.beta), ones, zeros)
     }
 
     /// What the evidence of (ones, total) grows by with `more` tosses, `new` of them ones.

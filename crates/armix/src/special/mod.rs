@@ -8,7 +8,7 @@ mod coin;
 mod exp;
 mod ln;
 
-pub use coin::{BetaBernoulli, Landmark, LnRising, LnTable, Tossed};
+pub use coin::{BetaBernoulli, Landmark, LnRising, LnTable, Tossed, ln_evidence_of_tosses};
 pub use exp::{LANES, exponentials};
 
 /// ln Γ(x) for x > 0.

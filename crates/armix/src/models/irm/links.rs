@@ -277,20 +277,28 @@ impl Irm {
         stats.quiet[k] = joining as f64 * self.unit;
     }
 
+    /// Brings all that follows from the counts up to date.
+    pub(super) fn conclude_all(&self, stats: &mut Links, z: &Partition) {
+        let live = || z.live().iter().map(|k| k.index());
+        z.live().iter().for_each(|&slot| self.conclude(stats, z, slot));
+        // The sums took the shares of pairs in more than once.
+        let sum = |of: &dyn Fn(usize) -> i64| live().map(of).sum::<i64>();
+        stats.alone = sum(&|l| self.in_units(self.coin.ln_evidence(0, stats.size(l))));
+        for k in live() {
+            stats.joining[k] = sum(&|l| stats.between(l, k).joining);
+            stats.staying[k] = sum(&|l| stats.between(k, l).staying);
+            stats.quiet[k] = stats.joining[k] as f64 * self.unit;
+        }
+    }
+
     /// Whether what is kept up to date equals what is computed anew, to the last bit.
     pub(super) fn caches_are_true(&self, stats: &Links, z: &Partition) -> bool {
         let mut anew = stats.clone();
         let live = || z.live().iter().map(|k| k.index());
         for &slot in z.live() {
             assert_eq!(stats.size[slot.index()], z.size(slot), "sizes are as in z");
-            self.conclude(&mut anew, z, slot);
         }
-        let sum = |of: &dyn Fn(usize) -> i64| live().map(of).sum::<i64>();
-        anew.alone = sum(&|l| self.in_units(self.coin.ln_evidence(0, stats.size(l))));
-        for k in live() {
-            anew.joining[k] = sum(&|l| anew.between(l, k).joining);
-            anew.staying[k] = sum(&|l| anew.between(k, l).staying);
-        }
+        self.conclude_all(&mut anew, z);
         // What is left of empty slots means nothing.
         let same = |of: &dyn Fn(&Links) -> f64| of(&anew).to_bits() == of(stats).to_bits();
         let sums = |links: &Links, k: usize| (links.joining[k], links.staying[k]);

@@ -6,12 +6,14 @@ mod load;
 
 use crate::data::Graph;
 use crate::error::{Error, Result};
+use crate::hyper::{Hyper, HyperPrior};
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot};
 use crate::prior::positive;
-use crate::special::BetaBernoulli;
+use crate::special::{BetaBernoulli, ln_evidence_of_tosses};
 use links::Links;
 use load::{PairLoad, VertexLoad};
+use std::sync::Arc;
 
 /// log p(A | z) = Σ_{k ≤ k'} ln B(N⁺_kk' + β⁺, N⁻_kk' + β⁻) / B(β⁺, β⁻), where N⁺ and N⁻ count
 /// linked and unlinked pairs of vertices between two blocks. Pairs within a block count once;
@@ -24,7 +26,7 @@ use load::{PairLoad, VertexLoad};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Irm {
-    graph: Graph,
+    graph: Arc<Graph>,
     coin: BetaBernoulli,
     beta: (f64, f64),
     /// How many units of the sums in `Links` make one, and what one unit is.
@@ -57,13 +59,26 @@ impl Irm {
             beta: (beta_plus, beta_minus),
             units: units(graph.n()),
             unit: 1.0 / units(graph.n()),
-            graph,
+            graph: Arc::new(graph),
         })
     }
 
     /// The data.
     pub fn graph(&self) -> &Graph {
         &self.graph
+    }
+
+    /// Sums a function of the linked and all pairs over all pairs of blocks.
+    #[inline]
+    fn sum_of_pairs(stats: &Links, z: &Partition, of: impl Fn(u64, u64) -> f64) -> f64 {
+        let mut sum = 0.0;
+        for (at, &slot) in z.live().iter().enumerate() {
+            for &other in &z.live()[..=at] {
+                let counts = stats.between(slot.index(), other.index());
+                sum += of(counts.linked, counts.all());
+            }
+        }
+        sum
     }
 }
 
@@ -135,14 +150,30 @@ impl Model for Irm {
 
     fn ln_evidence(&self, stats: &Links, z: &Partition) -> f64 {
         debug_assert!(self.n() > 100 || self.caches_are_true(stats, z));
-        let mut sum = 0.0;
-        for (at, &slot) in z.live().iter().enumerate() {
-            for &other in &z.live()[..=at] {
-                let counts = stats.between(slot.index(), other.index());
-                sum += self.coin.ln_evidence(counts.linked, counts.all());
-            }
+        Irm::sum_of_pairs(stats, z, |linked, all| self.coin.ln_evidence(linked, all))
+    }
+
+    fn hypers(&self) -> Vec<Hyper> {
+        let hyper = |name, value| Hyper::new(name, value, HyperPrior::UNIT_GAMMA);
+        vec![hyper("beta_plus", self.beta.0), hyper("beta_minus", self.beta.1)]
+    }
+
+    fn with_hypers(&self, values: &[f64]) -> Self {
+        Irm {
+            graph: self.graph.clone(),
+            coin: BetaBernoulli::new(values[0], values[1], pairs(self.n() as u64)),
+            beta: (values[0], values[1]),
+            ..*self
         }
-        sum
+    }
+
+    fn ln_evidence_with(&self, values: &[f64], stats: &Links, z: &Partition) -> f64 {
+        let beta = (values[0], values[1]);
+        Irm::sum_of_pairs(stats, z, |linked, all| ln_evidence_of_tosses(beta, linked, all - linked))
+    }
+
+    fn refresh(&self, stats: &mut Links, z: &Partition) {
+        self.conclude_all(stats, z);
     }
 
     fn predict(&self, stats: &Links, z: &Partition, (u, v): (u32, u32)) -> f64 {
@@ -206,7 +237,9 @@ impl Model for Irm {
         }
         let hidden: Vec<(u32, u32)> = self.graph.hidden_pairs().collect();
         Irm {
-            graph: Graph::new(self.n(), &edges).expect("vertices in range").hiding(&hidden),
+            graph: Arc::new(
+                Graph::new(self.n(), &edges).expect("vertices in range").hiding(&hidden),
+            ),
             coin: self.coin.clone(),
             beta: self.beta,
             units: self.units,
