@@ -171,7 +171,7 @@ impl Job for Cost {
         let total = seconds * chains * (whole.iterations + whole.warmup) as f64
             / (cores as f64).min(chains);
         let blocks = run.traces().filter_map(|t| t.blocks.last()).max().map_or(20, |&b| b as usize);
-        let memory = memory_of(&whole, &target.model, blocks);
+        let memory = memory_of(&whole, &*target.model, blocks);
         Ok(json!({ "estimate": { "seconds": total, "bytes": memory } }))
     }
 }

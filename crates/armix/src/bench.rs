@@ -211,7 +211,7 @@ pub fn measure<M: Model>(
     if seconds.is_nan() || seconds <= 0.0 {
         return Err(Error::new("moves are measured for a time above 0 seconds, for example 0.5"));
     }
-    let mut meters: Vec<Meter<'_, M>> =
+    let mut meters: Vec<Meter<M>> =
         names::<M>(wanted)?.iter().map(|name| Meter::new(target, place, name, seed)).collect();
     for turn in 1..=TURNS {
         for meter in &mut meters {
@@ -225,10 +225,10 @@ pub fn measure<M: Model>(
 }
 
 /// A move on a chain of its own, and what has been counted.
-struct Meter<'t, M: Model> {
+struct Meter<M: Model> {
     name: &'static str,
     step: Box<dyn Move<M>>,
-    chain: Chain<'t, M>,
+    chain: Chain<M>,
     rng: Rng,
     applications: u64,
     seconds: f64,
@@ -238,8 +238,8 @@ struct Meter<'t, M: Model> {
     work_before: u64,
 }
 
-impl<'t, M: Model> Meter<'t, M> {
-    fn new(target: &'t Target<M>, place: &Place, name: &str, seed: u64) -> Self {
+impl<M: Model> Meter<M> {
+    fn new(target: &Target<M>, place: &Place, name: &str, seed: u64) -> Self {
         let (at, entry) = (registry::<M>().into_iter().enumerate())
             .find(|(_, entry)| entry.name == name)
             .expect("names are checked");

@@ -197,9 +197,9 @@ pub(crate) fn check<M: Model>(target: &Target<M>, settings: &Settings) -> Result
     // Warm-up, which proposes nothing, leaves few small blocks of those that were made up.
     let made_up = !matches!(settings.start, Start::Labels(_)) && settings.warmup > 0;
     let lasting = if made_up { blocks.min(n / SMALL + 1) } else { blocks };
-    let at_start = item_bytes(n) + state_bytes(&target.model, blocks);
+    let at_start = item_bytes(n) + state_bytes(&*target.model, blocks);
     let chains = (settings.ensembles * settings.chains) as u64;
-    let bytes = chains.saturating_mul(at_start.max(chain_bytes(&target.model, lasting)));
+    let bytes = chains.saturating_mul(at_start.max(chain_bytes(&*target.model, lasting)));
     if bytes > MEMORY {
         let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
         return Err(Error::new(format!(
@@ -257,14 +257,14 @@ struct Sampler<'t, M: Model> {
     settings: &'t Settings,
     /// The chains are in state t.
     t: usize,
-    ensembles: Vec<Ensemble<'t, M>>,
+    ensembles: Vec<Ensemble<M>>,
     began: Instant,
     seconds_before: f64,
 }
 
 impl<'t, M: Model> Sampler<'t, M> {
     fn new(
-        target: &'t Target<M>,
+        target: &Target<M>,
         settings: &'t Settings,
         exchange: &mut dyn Exchange,
     ) -> Result<Self> {
@@ -275,7 +275,7 @@ impl<'t, M: Model> Sampler<'t, M> {
         Ok(Sampler { settings, t: 0, ensembles, began, seconds_before: 0.0 })
     }
 
-    fn resume(target: &'t Target<M>, settings: &'t Settings, from: Resume<'_>) -> Result<Self> {
+    fn resume(target: &Target<M>, settings: &'t Settings, from: Resume<'_>) -> Result<Self> {
         let Resume { checkpoint, traces, rows } = from;
         let began = Instant::now();
         let fits = checkpoint.ensembles.len() == settings.ensembles
@@ -351,9 +351,9 @@ impl<M: Model> View for Sampler<'_, M> {
 }
 
 /// S chains with a common past.
-struct Ensemble<'t, M: Model> {
+struct Ensemble<M: Model> {
     index: usize,
-    chains: Vec<Runner<'t, M>>,
+    chains: Vec<Runner<M>>,
     history: History,
 }
 
@@ -362,9 +362,9 @@ fn budget(settings: &Settings) -> u64 {
     settings.history_bytes / settings.ensembles as u64
 }
 
-impl<'t, M: Model> Ensemble<'t, M> {
+impl<M: Model> Ensemble<M> {
     fn new(
-        target: &'t Target<M>,
+        target: &Target<M>,
         settings: &Settings,
         index: usize,
         exchange: &mut dyn Exchange,
@@ -378,7 +378,7 @@ impl<'t, M: Model> Ensemble<'t, M> {
     }
 
     fn resume(
-        target: &'t Target<M>,
+        target: &Target<M>,
         settings: &Settings,
         index: usize,
         saved: EnsembleCheckpoint,

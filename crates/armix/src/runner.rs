@@ -14,8 +14,8 @@ use crate::sweep::Sample;
 use std::time::Instant;
 
 /// A chain that makes iterations and keeps records of them.
-pub(crate) struct Runner<'t, M: Model> {
-    pub(crate) chain: Chain<'t, M>,
+pub(crate) struct Runner<M: Model> {
+    pub(crate) chain: Chain<M>,
     pub(crate) trace: Trace,
     /// All proposals together, without scans, which are never rejected.
     pub(crate) proposals: Counter,
@@ -31,10 +31,10 @@ pub(crate) struct Runner<'t, M: Model> {
     place: (u64, u64),
 }
 
-impl<'t, M: Model> Runner<'t, M> {
+impl<M: Model> Runner<M> {
     /// A chain at its start.
     pub(crate) fn new(
-        target: &'t Target<M>,
+        target: &Target<M>,
         settings: &Settings,
         place: (usize, usize),
     ) -> Result<Self> {
@@ -46,7 +46,7 @@ impl<'t, M: Model> Runner<'t, M> {
 
     /// A chain that was saved.
     pub(crate) fn resume(
-        target: &'t Target<M>,
+        target: &Target<M>,
         settings: &Settings,
         place: (usize, usize),
         saved: ChainCheckpoint,
@@ -68,7 +68,7 @@ impl<'t, M: Model> Runner<'t, M> {
         Ok(runner)
     }
 
-    fn with(chain: Chain<'t, M>, settings: &Settings, place: (u64, u64)) -> Result<Self> {
+    fn with(chain: Chain<M>, settings: &Settings, place: (u64, u64)) -> Result<Self> {
         let moves = settings.schedule.build(&settings.moves)?;
         let counters = vec![Counter::default(); moves.len()];
         let labels = chain.z().labels();

@@ -4,21 +4,40 @@ use crate::error::Result;
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot};
 use crate::prior::Crp;
+use std::sync::Arc;
 
 /// What is sampled: q(z) = p(Y | z) · CRP(z | α).
-#[derive(Debug, Clone)]
+///
+/// Both parts are shared, so that every chain has a target of its own and copies nothing.
+#[derive(Debug)]
 pub struct Target<M> {
     /// The likelihood, with the data.
-    pub model: M,
+    pub model: Arc<M>,
     /// The prior over partitions.
-    pub prior: Crp,
+    pub prior: Arc<Crp>,
+}
+
+impl<M> Clone for Target<M> {
+    fn clone(&self) -> Self {
+        Target { model: self.model.clone(), prior: self.prior.clone() }
+    }
+
+    /// Writes nothing if there is nothing to change: other threads share these, too.
+    fn clone_from(&mut self, source: &Self) {
+        if !Arc::ptr_eq(&self.model, &source.model) {
+            self.model = source.model.clone();
+        }
+        if !Arc::ptr_eq(&self.prior, &source.prior) {
+            self.prior = source.prior.clone();
+        }
+    }
 }
 
 impl<M: Model> Target<M> {
     /// The posterior of a model under CRP(α).
     pub fn new(model: M, alpha: f64) -> Result<Self> {
         let prior = Crp::new(alpha, model.n())?;
-        Ok(Target { model, prior })
+        Ok(Target { model: Arc::new(model), prior: Arc::new(prior) })
     }
 
     /// ln q of a labelled partition.
@@ -38,8 +57,8 @@ pub struct Held<'c> {
 ///
 /// It can do three things: take some items out, say how much each slot would like them, and put
 /// them back.
-pub struct State<'t, M: Model> {
-    target: &'t Target<M>,
+pub struct State<M: Model> {
+    target: Target<M>,
     z: Partition,
     stats: M::Stats,
     load: M::Load,
@@ -50,11 +69,11 @@ pub struct State<'t, M: Model> {
     work: u64,
 }
 
-impl<'t, M: Model> State<'t, M> {
+impl<M: Model> State<M> {
     /// A state in which no item is placed.
-    pub fn unplaced(target: &'t Target<M>) -> Self {
+    pub fn unplaced(target: &Target<M>) -> Self {
         State {
-            target,
+            target: target.clone(),
             z: Partition::unplaced(target.model.n()),
             stats: target.model.empty_stats(),
             load: target.model.empty_load(),
@@ -65,13 +84,13 @@ impl<'t, M: Model> State<'t, M> {
     }
 
     /// The state that these labels describe.
-    pub fn from_labels(target: &'t Target<M>, labels: &[u32]) -> Self {
+    pub fn from_labels(target: &Target<M>, labels: &[u32]) -> Self {
         assert_eq!(labels.len(), target.model.n(), "one label for each item");
         State::from_first_labels(target, labels)
     }
 
     /// The state that these labels of the first items describe; the others are placed nowhere.
-    pub fn from_first_labels(target: &'t Target<M>, labels: &[u32]) -> Self {
+    pub fn from_first_labels(target: &Target<M>, labels: &[u32]) -> Self {
         let mut state = State::unplaced(target);
         let mut blocks: Vec<Vec<Item>> = Vec::new();
         for (index, label) in crate::partition::canonical(labels).into_iter().enumerate() {
@@ -89,7 +108,7 @@ impl<'t, M: Model> State<'t, M> {
     }
 
     /// The state of a partition in which every item is placed, slot numbers kept.
-    pub fn from_partition(target: &'t Target<M>, z: &Partition) -> Self {
+    pub fn from_partition(target: &Target<M>, z: &Partition) -> Self {
         let mut state = State::unplaced(target);
         // Fill copies of the slots, then take over the order of the slots.
         target.model.grow(&mut state.stats, z.slots());
@@ -106,8 +125,24 @@ impl<'t, M: Model> State<'t, M> {
         state
     }
 
+    /// What is sampled.
+    pub fn target(&self) -> &Target<M> {
+        &self.target
+    }
+
+    /// Samples something else from now on: the same data with other hyper-parameters, or another
+    /// prior. The partition stays, with its slot numbers.
+    pub fn retarget(&mut self, target: &Target<M>) {
+        let same_model = Arc::ptr_eq(&self.target.model, &target.model);
+        self.target = target.clone();
+        if !same_model {
+            target.model.refresh(&mut self.stats, &self.z);
+        }
+    }
+
     /// Becomes a copy of `other`, without allocating once the buffers have grown.
     pub fn copy_from(&mut self, other: &Self) {
+        self.target.clone_from(&other.target);
         self.z.copy_from(&other.z);
         self.stats.clone_from(&other.stats);
     }
@@ -142,7 +177,7 @@ impl<'t, M: Model> State<'t, M> {
     #[inline]
     pub fn gains(&mut self, _held: &Held<'_>, slots: &[Slot], gains: &mut [f64]) {
         self.work += slots.len() as u64;
-        let Target { model, prior } = self.target;
+        let Target { model, prior } = &self.target;
         model.gains(&self.stats, &mut self.load, self.home, &self.z, slots, gains);
         let grown = gains.iter_mut().zip(slots.iter().map(|&slot| self.z.size(slot)));
         match self.m {
@@ -201,7 +236,7 @@ impl<'t, M: Model> State<'t, M> {
 
     /// ln q(z) of the placed items.
     pub fn ln_q(&self) -> f64 {
-        let Target { model, prior } = self.target;
+        let Target { model, prior } = &self.target;
         prior.ln_p(&self.z) + model.ln_evidence(&self.stats, &self.z)
     }
 
@@ -211,7 +246,7 @@ impl<'t, M: Model> State<'t, M> {
         let sparse = self.z.slots() > 32 && self.z.slots() > 2 * self.z.blocks();
         if sparse {
             let work = self.work;
-            *self = State::from_labels(self.target, &self.z.labels());
+            *self = State::from_labels(&self.target, &self.z.labels());
             self.work = work;
         }
         sparse

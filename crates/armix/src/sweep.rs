@@ -61,7 +61,7 @@ pub struct Buffers {
 /// `sweep_{C,I}(z)`: moves the items C to one of the offered slots; returns ln π of the choice,
 /// −∞ if the chooser finds none that serves.
 pub fn sweep<M: Model>(
-    state: &mut State<'_, M>,
+    state: &mut State<M>,
     items: &[Item],
     offer: Offer<'_>,
     chooser: &mut dyn Chooser,

@@ -1,8 +1,10 @@
 //! Every registered model keeps its promises. A failure message is an equation that does not hold.
 
+use armix::hyper::Hyper;
 use armix::model::Model;
 use armix::models::{self, Visitor};
 use armix::partition::{Item, Partition, Slot, all_partitions, canonical};
+use armix::prior::Crp;
 use armix::rng::{Purpose, Rng};
 use armix::state::{State, Target};
 
@@ -192,14 +194,14 @@ fn evidence_is_normalised() {
 }
 
 /// The state's running statistics equal those rebuilt from its labels, after any sequence of
-/// single and joint moves (the caches do not drift).
+/// single and joint moves and changes of the hyper-parameters (the caches do not drift).
 #[test]
 fn states_do_not_drift() {
     struct Drift;
     impl Visitor for Drift {
         fn visit<M: Model>(&mut self) {
             let n = 12;
-            let target = Target::new(M::example(n), 1.3).unwrap();
+            let mut target = Target::new(M::example(n), 1.3).unwrap();
             let mut rng = Rng::from_seed(Purpose::Test, 5);
             let mut state = State::from_labels(&target, &random_labels(&mut rng, n));
             for step in 0..2000 {
@@ -213,6 +215,17 @@ fn states_do_not_drift() {
                 let to = state.z().live().get(choice).copied();
                 let to = to.unwrap_or_else(|| state.fresh());
                 state.put(held, to);
+                if step % 10 == 0 {
+                    let hypers = target.model.hypers();
+                    let draw = |h: &Hyper| h.prior.draw(&mut || rng.uniform());
+                    let values: Vec<f64> = hypers.iter().map(draw).collect();
+                    let prior = Crp::new(0.1 + 3.0 * rng.uniform(), n).unwrap();
+                    target.model = target.model.with_hypers(&values).into();
+                    target.prior = prior.into();
+                    let slots = state.z().slots_of_items().to_vec();
+                    state.retarget(&target);
+                    assert_eq!(state.z().slots_of_items(), slots, "slot numbers are kept");
+                }
                 let labels = state.z().labels();
                 close(state.ln_q(), target.ln_q(&labels), "running ln q = rebuilt ln q", M::NAME);
                 let naive = target.model.ln_evidence_naive(&labels) + target.prior.ln_p(state.z());

@@ -21,7 +21,7 @@ pub struct Srm {
 }
 
 impl<M: Model> Proposal<M> for Srm {
-    fn propose(&mut self, phi: &Phi, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
+    fn propose(&mut self, phi: &Phi, state: &mut State<M>, chooser: &mut dyn Chooser) -> f64 {
         // 1-4. Remove z_i and z_j, then add {i}, {j}, or {i, j} when merging.
         let seats = (&[phi.i][..], &[phi.j][..]);
         let mut z = Reconfiguration::open(phi, state, seats, chooser, &mut self.buffers);
@@ -43,12 +43,12 @@ pub(crate) struct Informed {
 impl Informed {
     /// Steps 1-4 of Algorithm 3: c ← zᵃ ∨ zᵇ ∨ z; remove z_i and z_j, then add c_i, c_j, or c_i ∪ c_j
     /// when merging.
-    pub(crate) fn open<'a, 't, M: Model>(
+    pub(crate) fn open<'a, M: Model>(
         &'a mut self,
         phi: &Phi,
-        state: &'a mut State<'t, M>,
+        state: &'a mut State<M>,
         chooser: &'a mut dyn Chooser,
-    ) -> (&'a Cells, Reconfiguration<'a, 't, M>) {
+    ) -> (&'a Cells, Reconfiguration<'a, M>) {
         let Informed { cells, buffers } = self;
         cells.refine(phi, state.z());
         let seats = (cells.of(phi.i), cells.of(phi.j));
@@ -61,7 +61,7 @@ impl Informed {
 pub struct Sarm(Informed);
 
 impl<M: Model> Proposal<M> for Sarm {
-    fn propose(&mut self, phi: &Phi, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
+    fn propose(&mut self, phi: &Phi, state: &mut State<M>, chooser: &mut dyn Chooser) -> f64 {
         let (_, mut z) = self.0.open(phi, state, chooser);
         for h in singles(phi) {
             z.sweep(&[h]);
@@ -75,7 +75,7 @@ impl<M: Model> Proposal<M> for Sarm {
 pub struct ArmInner(Informed);
 
 impl<M: Model> Proposal<M> for ArmInner {
-    fn propose(&mut self, phi: &Phi, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
+    fn propose(&mut self, phi: &Phi, state: &mut State<M>, chooser: &mut dyn Chooser) -> f64 {
         // 1-4.
         let (c, mut z) = self.0.open(phi, state, chooser);
         // 5-8. The cells that are not placed, the largest first.
@@ -104,7 +104,7 @@ impl<M: Model> Proposal<M> for ArmInner {
 pub struct Arm(Informed);
 
 impl<M: Model> Proposal<M> for Arm {
-    fn propose(&mut self, phi: &Phi, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
+    fn propose(&mut self, phi: &Phi, state: &mut State<M>, chooser: &mut dyn Chooser) -> f64 {
         let (c, mut z) = self.0.open(phi, state, chooser);
         for a in c.others(phi) {
             z.sweep(a);
@@ -125,7 +125,7 @@ impl<M: Model> Proposal<M> for Arm {
 pub struct ArmCells(Informed);
 
 impl<M: Model> Proposal<M> for ArmCells {
-    fn propose(&mut self, phi: &Phi, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
+    fn propose(&mut self, phi: &Phi, state: &mut State<M>, chooser: &mut dyn Chooser) -> f64 {
         let (c, mut z) = self.0.open(phi, state, chooser);
         for a in c.others(phi) {
             z.sweep(a);

@@ -13,7 +13,7 @@ pub struct Gibbs {
 }
 
 impl<M: Model> Scan<M> for Gibbs {
-    fn scan(&mut self, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
+    fn scan(&mut self, state: &mut State<M>, chooser: &mut dyn Chooser) -> f64 {
         let buffers = &mut self.buffers;
         (0..state.z().n())
             .map(|index| sweep(state, &[Item::new(index)], Offer::Everything, chooser, buffers))

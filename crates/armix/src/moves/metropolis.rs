@@ -9,31 +9,38 @@ use crate::state::{State, Target};
 use crate::sweep::{Follow, Sample};
 
 /// A chain: its state with ln q, and room for a proposal and for the way back from it.
-pub struct Chain<'t, M: Model> {
-    state: State<'t, M>,
+pub struct Chain<M: Model> {
+    state: State<M>,
     ln_q: f64,
-    proposed: State<'t, M>,
-    replay: Replay<'t, M>,
+    proposed: State<M>,
+    replay: Replay<M>,
 }
 
-impl<'t, M: Model> Chain<'t, M> {
+impl<M: Model> Chain<M> {
     /// A chain that starts from these labels.
-    pub fn new(target: &'t Target<M>, labels: &[u32]) -> Self {
+    pub fn new(target: &Target<M>, labels: &[u32]) -> Self {
         Chain::in_state(target, State::from_labels(target, labels))
     }
 
     /// A chain that goes on from a partition, slot numbers kept.
-    pub fn from_partition(target: &'t Target<M>, z: &Partition) -> Self {
+    pub fn from_partition(target: &Target<M>, z: &Partition) -> Self {
         Chain::in_state(target, State::from_partition(target, z))
     }
 
-    fn in_state(target: &'t Target<M>, state: State<'t, M>) -> Self {
+    fn in_state(target: &Target<M>, state: State<M>) -> Self {
         Chain {
             ln_q: state.ln_q(),
             proposed: State::unplaced(target),
             replay: Replay::new(target),
             state,
         }
+    }
+
+    /// Samples something else from now on: the same data with other hyper-parameters, or another
+    /// prior. The partition stays, with its slot numbers.
+    pub fn retarget(&mut self, target: &Target<M>) {
+        self.state.retarget(target);
+        self.ln_q = self.state.ln_q();
     }
 
     /// The partition.
@@ -52,7 +59,7 @@ impl<'t, M: Model> Chain<'t, M> {
     }
 
     /// Changes the state in a way that needs no acceptance.
-    pub fn change<T>(&mut self, change: impl FnOnce(&mut State<'t, M>) -> T) -> T {
+    pub fn change<T>(&mut self, change: impl FnOnce(&mut State<M>) -> T) -> T {
         let result = change(&mut self.state);
         self.ln_q = self.state.ln_q();
         result
@@ -67,15 +74,15 @@ impl<'t, M: Model> Chain<'t, M> {
 }
 
 /// Finds the probability of the way from one state to another.
-pub struct Replay<'t, M: Model> {
-    state: State<'t, M>,
+pub struct Replay<M: Model> {
+    state: State<M>,
     slot_of_block: Vec<Slot>,
     comparer: Comparer,
 }
 
-impl<'t, M: Model> Replay<'t, M> {
+impl<M: Model> Replay<M> {
     /// A replay for states of this target.
-    pub fn new(target: &'t Target<M>) -> Self {
+    pub fn new(target: &Target<M>) -> Self {
         Replay {
             state: State::unplaced(target),
             slot_of_block: Vec::new(),
@@ -89,7 +96,7 @@ impl<'t, M: Model> Replay<'t, M> {
         &mut self,
         proposal: &mut dyn Proposal<M>,
         phi: &Phi,
-        from: &State<'t, M>,
+        from: &State<M>,
         to: &Partition,
         floor: f64,
     ) -> f64 {
@@ -134,7 +141,7 @@ impl<M: Model> Metropolis<M> {
 }
 
 impl<M: Model> Move<M> for Metropolis<M> {
-    fn step(&mut self, chain: &mut Chain<'_, M>, past: Past<'_>, rng: &mut Rng) -> Outcome {
+    fn step(&mut self, chain: &mut Chain<M>, past: Past<'_>, rng: &mut Rng) -> Outcome {
         if self.phi.order.len() != chain.z().n() {
             self.phi = Phi::new(chain.z().n());
         }

@@ -36,20 +36,20 @@ pub enum Outcome {
 /// Something that changes the state of a chain and leaves its target invariant.
 pub trait Move<M: Model>: Send {
     /// Does it once.
-    fn step(&mut self, chain: &mut Chain<'_, M>, past: Past<'_>, rng: &mut Rng) -> Outcome;
+    fn step(&mut self, chain: &mut Chain<M>, past: Past<'_>, rng: &mut Rng) -> Outcome;
 }
 
 /// A recipe of sweeps that leaves q invariant by itself, so that nothing is ever rejected.
 pub trait Scan<M: Model>: Send {
     /// Changes the state and returns ln of the probability of the chooser's choices.
-    fn scan(&mut self, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64;
+    fn scan(&mut self, state: &mut State<M>, chooser: &mut dyn Chooser) -> f64;
 }
 
 /// A scan made into a move.
 struct Scanned<M: Model>(Box<dyn Scan<M>>);
 
 impl<M: Model> Move<M> for Scanned<M> {
-    fn step(&mut self, chain: &mut Chain<'_, M>, _past: Past<'_>, rng: &mut Rng) -> Outcome {
+    fn step(&mut self, chain: &mut Chain<M>, _past: Past<'_>, rng: &mut Rng) -> Outcome {
         chain.change(|state| self.0.scan(state, &mut Sample(rng)));
         Outcome::Scanned
     }
@@ -59,7 +59,7 @@ impl<M: Model> Move<M> for Scanned<M> {
 pub trait Proposal<M: Model>: Send {
     /// Changes the state and returns ln T_φ(z* | z): the probability of the chooser's choices, −∞
     /// if the chooser found no way.
-    fn propose(&mut self, phi: &Phi, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64;
+    fn propose(&mut self, phi: &Phi, state: &mut State<M>, chooser: &mut dyn Chooser) -> f64;
 }
 
 /// How a registered move is made.

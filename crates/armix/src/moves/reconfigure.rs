@@ -20,8 +20,8 @@ pub struct ReconfigurationBuffers {
 }
 
 /// A reconfiguration under way: from z towards z*.
-pub struct Reconfiguration<'a, 't, M: Model> {
-    state: &'a mut State<'t, M>,
+pub struct Reconfiguration<'a, M: Model> {
+    state: &'a mut State<M>,
     chooser: &'a mut dyn Chooser,
     buffers: &'a mut ReconfigurationBuffers,
     /// The slots of z_i and z_j.
@@ -33,12 +33,12 @@ pub struct Reconfiguration<'a, 't, M: Model> {
     ln_t: f64,
 }
 
-impl<'a, 't, M: Model> Reconfiguration<'a, 't, M> {
+impl<'a, M: Model> Reconfiguration<'a, M> {
     /// Removes z_i and z_j and seats c_i and c_j: apart if z has i and j together (a split), else
     /// together (a merge). The other insiders are placed nowhere.
     pub fn open(
         phi: &Phi,
-        state: &'a mut State<'t, M>,
+        state: &'a mut State<M>,
         (ci, cj): (&[Item], &[Item]),
         chooser: &'a mut dyn Chooser,
         buffers: &'a mut ReconfigurationBuffers,

@@ -21,7 +21,7 @@ impl Region {
     fn merge_or_open<M: Model>(
         &mut self,
         phi: &Phi,
-        state: &mut State<'_, M>,
+        state: &mut State<M>,
         chooser: &mut dyn Chooser,
     ) -> Option<[Slot; 2]> {
         let (at_i, at_j) = (state.z().slot_of(phi.i), state.z().slot_of(phi.j));
@@ -51,7 +51,7 @@ impl Region {
     /// One scan of S restricted to the two seats; ln of its probability.
     fn scan<M: Model>(
         &mut self,
-        state: &mut State<'_, M>,
+        state: &mut State<M>,
         seats: &[Slot; 2],
         order: &[Item],
         chooser: &mut dyn Chooser,
@@ -67,7 +67,7 @@ impl Region {
     }
 }
 
-fn members<M: Model>(state: &State<'_, M>, slot: Slot) -> impl Iterator<Item = Item> {
+fn members<M: Model>(state: &State<M>, slot: Slot) -> impl Iterator<Item = Item> {
     let slots = state.z().slots_of_items();
     (0..slots.len()).filter(move |&h| slots[h] == slot).map(Item::new)
 }
@@ -110,7 +110,7 @@ impl SplitMerge {
     fn launch<M: Model>(
         &mut self,
         phi: &Phi,
-        state: &mut State<'_, M>,
+        state: &mut State<M>,
         seats: &[Slot; 2],
         rest: &[Item],
     ) {
@@ -133,7 +133,7 @@ impl SplitMerge {
 }
 
 impl<M: Model> Proposal<M> for SplitMerge {
-    fn propose(&mut self, phi: &Phi, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
+    fn propose(&mut self, phi: &Phi, state: &mut State<M>, chooser: &mut dyn Chooser) -> f64 {
         let Some(seats) = self.region.merge_or_open(phi, state, chooser) else {
             return 0.0;
         };
@@ -154,7 +154,7 @@ pub struct Sequential {
 }
 
 impl<M: Model> Proposal<M> for Sequential {
-    fn propose(&mut self, phi: &Phi, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
+    fn propose(&mut self, phi: &Phi, state: &mut State<M>, chooser: &mut dyn Chooser) -> f64 {
         let Some(seats) = self.region.merge_or_open(phi, state, chooser) else {
             return 0.0;
         };

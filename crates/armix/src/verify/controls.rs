@@ -35,14 +35,14 @@ pub fn all<M: Model>(problem: &Problem<M>) -> Vec<(&'static str, Errors)> {
 }
 
 /// A full scan of [`literal_update`]s.
-fn two_fresh_slots<M: Model>(state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
+fn two_fresh_slots<M: Model>(state: &mut State<M>, chooser: &mut dyn Chooser) -> f64 {
     (0..state.z().n()).map(|index| literal_update(state, Item::new(index), chooser)).sum()
 }
 
 /// I = z ∪ {∅} read literally: an item that is a whole block is offered its old block *and* a new
 /// one, which is the same partition twice.
 pub fn literal_update<M: Model>(
-    state: &mut State<'_, M>,
+    state: &mut State<M>,
     item: Item,
     chooser: &mut dyn Chooser,
 ) -> f64 {
@@ -62,7 +62,7 @@ struct NoLock {
 }
 
 impl<M: Model> Proposal<M> for NoLock {
-    fn propose(&mut self, phi: &Phi, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
+    fn propose(&mut self, phi: &Phi, state: &mut State<M>, chooser: &mut dyn Chooser) -> f64 {
         let seats = (&[phi.i][..], &[phi.j][..]);
         let mut z = Reconfiguration::open(phi, state, seats, chooser, &mut self.buffers);
         z.lock = false;
@@ -78,7 +78,7 @@ impl<M: Model> Proposal<M> for NoLock {
 struct EarmarkTwice(Informed);
 
 impl<M: Model> Proposal<M> for EarmarkTwice {
-    fn propose(&mut self, phi: &Phi, state: &mut State<'_, M>, chooser: &mut dyn Chooser) -> f64 {
+    fn propose(&mut self, phi: &Phi, state: &mut State<M>, chooser: &mut dyn Chooser) -> f64 {
         let (c, mut z) = self.0.open(phi, state, chooser);
         for a in c.others(phi) {
             if z.is_inside(a[0]) {

@@ -149,8 +149,8 @@ impl<M: Model> Problem<M> {
     /// All ways in which `walk` can change a state: (outcome, ln probability) of every path.
     fn paths(
         &self,
-        from: &State<'_, M>,
-        mut walk: impl FnMut(&mut State<'_, M>, &mut dyn Chooser) -> f64,
+        from: &State<M>,
+        mut walk: impl FnMut(&mut State<M>, &mut dyn Chooser) -> f64,
     ) -> Vec<(usize, f64)> {
         let mut enumerate = Enumerate::default();
         let mut paths = Vec::new();
@@ -165,7 +165,7 @@ impl<M: Model> Problem<M> {
         }
     }
 
-    fn states(&self) -> Vec<State<'_, M>> {
+    fn states(&self) -> Vec<State<M>> {
         (self.states.iter()).map(|labels| State::from_labels(&self.target, labels)).collect()
     }
 
@@ -230,7 +230,7 @@ impl<M: Model> Problem<M> {
     }
 
     /// The exact kernel of a scan without acceptance step.
-    pub fn scan(&self, mut scan: impl FnMut(&mut State<'_, M>, &mut dyn Chooser) -> f64) -> Errors {
+    pub fn scan(&self, mut scan: impl FnMut(&mut State<M>, &mut dyn Chooser) -> f64) -> Errors {
         let mut errors = Errors { backgrounds: 1, ..Errors::default() };
         let mut kernel = vec![vec![0.0; self.states.len()]; self.states.len()];
         for (z, state) in self.states().iter().enumerate() {
