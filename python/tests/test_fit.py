@@ -166,3 +166,15 @@ def test_new_rows(small, tmp_path):
         array.predict_cells([(0, "z")])
     with pytest.raises(ValueError, match="shape"):
         array.predict([[1, 0]])
+
+
+def test_what_is_known_beforehand(karate):
+    known = {0: "instructor", 1: "instructor", 33: "officer"}
+    fit = armix.fit(
+        karate, ensembles=2, chains=2, iterations=30, known=known, together=[[4, 5, 6]], max_blocks=3, progress=False
+    )
+    draws = fit.draws.reshape(-1, 34)
+    assert (draws[:, 0] == draws[:, 1]).all() and (draws[:, 0] != draws[:, 33]).all()
+    assert (draws[:, 4:7] == draws[:, [4]]).all() and draws.max() < 3
+    with pytest.raises(ValueError, match="'nobody', which is not in the data"):
+        armix.fit(karate, known={"nobody": "x"}, progress=False)

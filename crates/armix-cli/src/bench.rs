@@ -216,7 +216,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 }
 
 fn settings(args: &Args) -> Value {
-    let (a, m) = (args, &args.model.choice());
+    let (a, m) = (args, &args.model);
     match a.scaling {
         true => {
             json!({ "seconds": a.seconds, "seed": a.seed, "data_seed": m.data_seed, "alpha": m.alpha, "beta": m.beta,
@@ -255,10 +255,10 @@ fn given(args: &Args, progress: &ProgressBar) -> Result<Vec<Measured>> {
     let standard = STANDARD.map(String::from);
     let names = if args.data.is_empty() { &standard[..] } else { &args.data };
     let measured = names.iter().map(|name| {
-        let dataset = data::load(name, &args.model.choice())?;
+        let dataset = data::load(name, &args.model.choice()?)?;
         let start = fit::start(&args.start, &dataset.names)?;
         let job = Measuring { args, name, start, moves: &args.moves, progress };
-        let (model, warmup, costs) = data::with_target(&dataset, &args.model.choice(), job)?;
+        let (model, warmup, costs) = data::with_target(&dataset, &args.model.choice()?, job)?;
         let entries = Entries::of(&dataset.data);
         Ok(Measured {
             data: name.clone(),

@@ -1,8 +1,12 @@
 //! The options that choose data and model, for the command line.
 
 use armix::builtin;
+use armix::constraints::Beforehand;
 use armix::data::{Data, Dataset};
+use armix::error::{Error, Result};
+use armix::io;
 use armix::problem::Choice;
+use std::path::PathBuf;
 
 pub(crate) use armix::problem::{Job, info, load, model_info, reload, with_target};
 
@@ -20,6 +24,19 @@ pub(crate) struct DataArgs {
     /// The Beta prior of the link or cell probabilities, β⁺,β⁻
     #[arg(long, default_value = "1,1", value_name = "A,B", allow_hyphen_values = true, value_parser = parse_beta, help_heading = "Model")]
     pub beta: (f64, f64),
+
+    /// Items whose groups are known: a file with an item, a tab and its group on each line. The same group is
+    /// one block; other groups are other blocks; all other items may join them
+    #[arg(long, value_name = "FILE", help_heading = "Model")]
+    pub known: Option<PathBuf>,
+
+    /// Items that belong together: a file with two or more of them on each line, with tabs between them
+    #[arg(long, value_name = "FILE", help_heading = "Model")]
+    pub together: Option<PathBuf>,
+
+    /// The largest number of blocks
+    #[arg(long, value_name = "K", help_heading = "Model")]
+    pub max_blocks: Option<usize>,
 
     /// Seed of the built-in data that are generated at random
     #[arg(long, default_value_t = 1, value_name = "SEED", help_heading = "Data")]
@@ -66,9 +83,14 @@ pub(crate) struct DataArgs {
 
 impl DataArgs {
     /// The same, as the library has it.
-    pub(crate) fn choice(&self) -> Choice {
+    pub(crate) fn choice(&self) -> Result<Choice> {
         let args = self.clone();
-        Choice {
+        Ok(Choice {
+            beforehand: Beforehand {
+                known: lines_of(&args.known, io::parse_known)?,
+                together: lines_of(&args.together, io::parse_together)?,
+                max_blocks: args.max_blocks,
+            },
             model: args.model,
             alpha: args.alpha,
             beta: args.beta,
@@ -81,11 +103,19 @@ impl DataArgs {
             label_column: args.label_column,
             hold_out: args.hold_out,
             hold_out_seed: args.hold_out_seed,
-        }
+        })
     }
 }
 
-fn parse_beta(text: &str) -> Result<(f64, f64), String> {
+/// What a file says, if there is one.
+fn lines_of<T>(file: &Option<PathBuf>, parse: fn(&str) -> Result<Vec<T>>) -> Result<Vec<T>> {
+    let Some(path) = file else { return Ok(Vec::new()) };
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| Error::new(format!("cannot be read: {e}")).in_file(path))?;
+    parse(&text).map_err(|e| e.in_file(path))
+}
+
+fn parse_beta(text: &str) -> std::result::Result<(f64, f64), String> {
     let numbers = text
         .split_once(',')
         .and_then(|(a, b)| Some((a.trim().parse().ok()?, b.trim().parse().ok()?)));

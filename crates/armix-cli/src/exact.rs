@@ -39,8 +39,8 @@ impl Job for Exact {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let dataset = data::load(&args.data, &args.model.choice())?;
-    let rows = data::with_target(&dataset, &args.model.choice(), Exact)?;
+    let dataset = data::load(&args.data, &args.model.choice()?)?;
+    let rows = data::with_target(&dataset, &args.model.choice()?, Exact)?;
     if args.json {
         emit_json(&rows)?;
     } else if args.csv {

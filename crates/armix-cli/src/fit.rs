@@ -217,7 +217,7 @@ impl Job for Fit<'_> {
 }
 
 pub(crate) fn run(args: Args) -> Result<ExitCode> {
-    let choice = args.model.choice();
+    let choice = args.model.choice()?;
     let dataset = data::load(&args.data, &choice)?;
     let keep_draws = args.no_save.then(|| kept_every(&args, dataset.data.n()));
     let settings = Settings {

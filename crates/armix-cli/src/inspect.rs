@@ -39,14 +39,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     // A table that cannot be clustered yet is still described.
     let is_file = armix::builtin::load(&args.data, args.options.data_seed).is_none();
     let columns = match is_file && Path::new(&args.data).exists() {
-        true => match io::read_raw(Path::new(&args.data), args.options.choice().options()?.wanted)?
-        {
-            (_, Raw::Table(table)) => Some((table.rows(), io::column_types(&table))),
-            (_, Raw::Network(_)) => None,
-        },
+        true => {
+            match io::read_raw(Path::new(&args.data), args.options.choice()?.options()?.wanted)? {
+                (_, Raw::Table(table)) => Some((table.rows(), io::column_types(&table))),
+                (_, Raw::Network(_)) => None,
+            }
+        }
         false => None,
     };
-    let loaded = data::load(&args.data, &args.options.choice());
+    let loaded = data::load(&args.data, &args.options.choice()?);
     let mut out = json!({ "data": args.data });
     if let Some((rows, columns)) = &columns {
         describe_columns(&mut out, *rows, columns);
@@ -61,10 +62,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
                 }
                 Data::Table(_) => {}
             }
-            let cost = data::with_target(dataset, &args.options.choice(), Cost)?;
+            let cost = data::with_target(dataset, &args.options.choice()?, Cost)?;
             merge(
                 &mut out,
-                json!({ "model": data::model_info(&args.options.choice(), dataset).name, "notes": dataset.notes }),
+                json!({ "model": data::model_info(&args.options.choice()?, dataset).name, "notes": dataset.notes }),
             );
             merge(&mut out, cost);
         }

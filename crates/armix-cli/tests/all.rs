@@ -5,6 +5,7 @@ mod answers;
 mod bench;
 mod cli;
 mod common;
+mod constraints;
 mod input;
 mod paper;
 mod process;

@@ -2,6 +2,7 @@
 //! again.
 
 use crate::answer::{self, Answer, Truth};
+use crate::constraints::Beforehand;
 use crate::data::Dataset;
 use crate::diagnose::Diagnosis;
 use crate::error::Result;
@@ -97,6 +98,10 @@ pub fn to_repeat(manifest: &Manifest, args: &Choice) -> String {
         args.hold_out_seed.to_string(),
         args.hold_out.is_some() && args.hold_out_seed != 1,
     );
+    let Beforehand { together, known, max_blocks } = &args.beforehand;
+    option("known", "KNOWN-FILE".into(), !known.is_empty());
+    option("together", "TOGETHER-FILE".into(), !together.is_empty());
+    option("max-blocks", max_blocks.unwrap_or(0).to_string(), max_blocks.is_some());
     option("moves", s.schedule.to_string(), s.schedule != usual.schedule);
     option("ensembles", s.ensembles.to_string(), s.ensembles != usual.ensembles);
     option("chains", s.chains.to_string(), s.chains != usual.chains);

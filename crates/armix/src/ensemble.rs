@@ -174,6 +174,13 @@ fn state_bytes<M: Model>(model: &M, blocks: usize) -> u64 {
 pub(crate) fn check<M: Model>(target: &Target<M>, settings: &Settings) -> Result<()> {
     let n = target.model.n();
     settings.check(n)?;
+    if let Start::Labels(labels) = &settings.start
+        && !target.constraints.allow(labels)
+    {
+        return Err(Error::new(
+            "the labels of the start are against the constraints: items that must be together are apart, known groups are in one block, or there are too many blocks; correct them, or start otherwise",
+        ));
+    }
     let blocks = match &settings.start {
         Start::One => 1,
         // The expected number of blocks of CRP(α).

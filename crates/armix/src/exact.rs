@@ -20,7 +20,7 @@ pub struct ExactRow {
     pub log_joint: f64,
 }
 
-/// p(z | Y) of every partition, in lexicographic order of the labels.
+/// p(z | Y) of every partition that is possible, in lexicographic order of the labels.
 ///
 /// ```
 /// use armix::{data::Graph, exact, models::Irm, state::Target};
@@ -40,6 +40,7 @@ pub fn posterior<M: Model>(target: &Target<M>) -> Result<Vec<ExactRow>> {
     let mut rows: Vec<ExactRow> = (all_partitions(n).into_iter())
         .map(|labels| ExactRow { log_joint: target.ln_q(&labels), probability: 0.0, labels })
         .collect();
+    rows.retain(|row| row.log_joint > f64::NEG_INFINITY); // those that the constraints allow
     let largest = rows.iter().map(|r| r.log_joint).fold(f64::NEG_INFINITY, f64::max);
     let total: f64 = rows.iter().map(|r| libm::exp(r.log_joint - largest)).sum();
     for row in &mut rows {

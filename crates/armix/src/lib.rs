@@ -32,6 +32,7 @@ pub mod blocks;
 pub mod builtin;
 pub mod checkpoint;
 pub mod compare;
+pub mod constraints;
 pub mod data;
 pub mod diagnose;
 pub mod ensemble;

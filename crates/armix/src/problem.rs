@@ -1,6 +1,7 @@
 //! A problem: data with the options that choose a model for them. From these to a target and back to what a
 //! run remembers of them; the one place that knows all models.
 
+use crate::constraints::{Beforehand, Constraints};
 use crate::data::{Data, Dataset};
 use crate::error::{Error, Result};
 use crate::io::raw::RawNetwork;
@@ -42,6 +43,9 @@ pub struct Choice {
     /// Which entries are hidden.
     #[serde(default)]
     pub hold_out_seed: u64,
+    /// What is known about the partition.
+    #[serde(default)]
+    pub beforehand: Beforehand,
 }
 
 impl Default for Choice {
@@ -59,6 +63,7 @@ impl Default for Choice {
             label_column: None,
             hold_out: None,
             hold_out_seed: 1,
+            beforehand: Beforehand::default(),
         }
     }
 }
@@ -142,8 +147,25 @@ pub trait Job {
     fn run<M: Model>(self, target: Target<M>) -> Result<Self::Output>;
 }
 
+/// A job with a target under constraints.
+struct Constrained<J>(J, Constraints);
+
+impl<J: Job> Job for Constrained<J> {
+    type Output = J::Output;
+    fn run<M: Model>(self, target: Target<M>) -> Result<J::Output> {
+        self.0.run(target.with(self.1))
+    }
+}
+
 /// Builds the target and does the job with it.
 pub fn with_target<J: Job>(dataset: &Dataset, args: &Choice, job: J) -> Result<J::Output> {
+    let all = args.downsample.is_none() && !args.largest_component;
+    let constraints = args.beforehand.constraints(&dataset.names, all)?;
+    with_model(dataset, args, Constrained(job, constraints))
+}
+
+/// The one match on all models.
+fn with_model<J: Job>(dataset: &Dataset, args: &Choice, job: J) -> Result<J::Output> {
     let mismatch = |what: &str, model: &str| {
         Err(Error::new(format!(
             "the model {model} is not for {what}; leave --model out, and armix chooses the right one"

@@ -160,10 +160,10 @@ impl<M: Model> Runner<M> {
     }
 }
 
-/// The labels that a chain starts from.
+/// The labels that a chain starts from, which the constraints allow.
 pub(crate) fn start_labels<M: Model>(start: &Start, target: &Target<M>, rng: &mut Rng) -> Vec<u32> {
     let n = target.model.n();
-    match start {
+    let mut labels = match start {
         Start::One => vec![0; n],
         Start::Singletons => (0..n as u32).collect(),
         Start::Uniform(k) => (0..n).map(|_| rng.below(u64::from(*k)) as u32).collect(),
@@ -184,5 +184,7 @@ pub(crate) fn start_labels<M: Model>(start: &Start, target: &Target<M>, rng: &mu
             }
             labels
         }
-    }
+    };
+    target.constraints.enforce(&mut labels);
+    labels
 }

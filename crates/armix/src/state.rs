@@ -1,35 +1,41 @@
 //! A partition together with the model's statistics: the only place where the two change.
 
+use crate::constraints::{Constraints, Units};
 use crate::error::Result;
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot};
 use crate::prior::Crp;
 use std::sync::Arc;
 
-/// What is sampled: q(z) = p(Y | z) · CRP(z | α).
+/// What is sampled: q(z) = p(Y | z) · CRP(z | α), if the constraints allow z.
 ///
-/// Both parts are shared, so that every chain has a target of its own and copies nothing.
+/// All parts are shared, so that every chain has a target of its own and copies nothing.
 #[derive(Debug)]
 pub struct Target<M> {
     /// The likelihood, with the data.
     pub model: Arc<M>,
     /// The prior over partitions.
     pub prior: Arc<Crp>,
+    /// The partitions that are possible.
+    pub constraints: Arc<Constraints>,
 }
 
 impl<M> Clone for Target<M> {
     fn clone(&self) -> Self {
-        Target { model: self.model.clone(), prior: self.prior.clone() }
+        let Target { model, prior, constraints } = self;
+        Target { model: model.clone(), prior: prior.clone(), constraints: constraints.clone() }
     }
 
     /// Writes nothing if there is nothing to change: other threads share these, too.
     fn clone_from(&mut self, source: &Self) {
-        if !Arc::ptr_eq(&self.model, &source.model) {
-            self.model = source.model.clone();
+        fn update<T>(own: &mut Arc<T>, source: &Arc<T>) {
+            if !Arc::ptr_eq(own, source) {
+                own.clone_from(source);
+            }
         }
-        if !Arc::ptr_eq(&self.prior, &source.prior) {
-            self.prior = source.prior.clone();
-        }
+        update(&mut self.model, &source.model);
+        update(&mut self.prior, &source.prior);
+        update(&mut self.constraints, &source.constraints);
     }
 }
 
@@ -37,12 +43,20 @@ impl<M: Model> Target<M> {
     /// The posterior of a model under CRP(α).
     pub fn new(model: M, alpha: f64) -> Result<Self> {
         let prior = Crp::new(alpha, model.n())?;
-        Ok(Target { model: Arc::new(model), prior: Arc::new(prior) })
+        Ok(Target { model: Arc::new(model), prior: Arc::new(prior), constraints: Arc::default() })
     }
 
-    /// ln q of a labelled partition.
+    /// The same, if only these partitions are possible.
+    pub fn with(self, constraints: Constraints) -> Self {
+        Target { constraints: Arc::new(constraints), ..self }
+    }
+
+    /// ln q of a labelled partition; −∞ if the constraints do not allow it.
     pub fn ln_q(&self, labels: &[u32]) -> f64 {
-        State::from_labels(self, labels).ln_q()
+        match self.constraints.allow(labels) {
+            true => State::from_labels(self, labels).ln_q(),
+            false => f64::NEG_INFINITY,
+        }
     }
 }
 
@@ -66,6 +80,10 @@ pub struct State<M: Model> {
     /// once it is clear that the items go elsewhere.
     home: Option<Slot>,
     m: u32,
+    /// For each slot, how many units of known groups it holds; stays empty if none is known.
+    known: Vec<u32>,
+    /// How many of them are among the held items.
+    known_held: u32,
     work: u64,
 }
 
@@ -79,6 +97,8 @@ impl<M: Model> State<M> {
             load: target.model.empty_load(),
             home: None,
             m: 0,
+            known: Vec::new(),
+            known_held: 0,
             work: 0,
         }
     }
@@ -111,8 +131,8 @@ impl<M: Model> State<M> {
     pub fn from_partition(target: &Target<M>, z: &Partition) -> Self {
         let mut state = State::unplaced(target);
         // Fill copies of the slots, then take over the order of the slots.
-        target.model.grow(&mut state.stats, z.slots());
         state.z = z.empty_like();
+        state.grow();
         let mut blocks: Vec<Vec<Item>> = vec![Vec::new(); z.slots()];
         for (index, slot) in z.slots_of_items().iter().enumerate() {
             blocks[slot.index()].push(Item::new(index));
@@ -145,6 +165,7 @@ impl<M: Model> State<M> {
         self.target.clone_from(&other.target);
         self.z.copy_from(&other.z);
         self.stats.clone_from(&other.stats);
+        self.known.clone_from(&other.known);
     }
 
     /// The partition.
@@ -170,6 +191,12 @@ impl<M: Model> State<M> {
         self.target.model.weigh(items, &self.z, &mut self.load);
         self.home = (home != Slot::NOWHERE).then_some(home);
         self.m = items.len() as u32;
+        if self.target.constraints.know_groups() {
+            self.known_held = self.units().known_among(items);
+            if let Some(home) = self.home {
+                self.known[home.index()] -= self.known_held;
+            }
+        }
         Held { items }
     }
 
@@ -177,13 +204,36 @@ impl<M: Model> State<M> {
     #[inline]
     pub fn gains(&mut self, _held: &Held<'_>, slots: &[Slot], gains: &mut [f64]) {
         self.work += slots.len() as u64;
-        let Target { model, prior } = &self.target;
+        let Target { model, prior, constraints } = &self.target;
         model.gains(&self.stats, &mut self.load, self.home, &self.z, slots, gains);
         let grown = gains.iter_mut().zip(slots.iter().map(|&slot| self.z.size(slot)));
         match self.m {
             1 => grown.for_each(|(gain, size)| *gain += prior.gain_of_one(size)),
             m => grown.for_each(|(gain, size)| *gain += prior.gain(size, m)),
         }
+        if !constraints.is_none() {
+            self.forbid(slots, gains);
+        }
+    }
+
+    /// Sets the gain to −∞ where the constraints do not allow the held items.
+    fn forbid(&self, slots: &[Slot], gains: &mut [f64]) {
+        let most = self.target.constraints.most_blocks();
+        let full = most.is_some_and(|most| self.z.blocks() >= most);
+        for (slot, gain) in slots.iter().zip(gains) {
+            let one_too_many = full && self.z.size(*slot) == 0;
+            let another_group = self.known_held > 0 && self.known[slot.index()] > 0;
+            if one_too_many || another_group {
+                *gain = f64::NEG_INFINITY;
+            }
+        }
+    }
+
+    /// Whether the constraints allow the partition as it is.
+    fn allowed(&self) -> bool {
+        let most = self.target.constraints.most_blocks();
+        most.is_none_or(|most| self.z.blocks() <= most)
+            && self.known.iter().all(|&known| known <= 1)
     }
 
     /// Puts the held items into a slot.
@@ -195,6 +245,9 @@ impl<M: Model> State<M> {
         }
         for &item in held.items {
             self.z.put(item, slot);
+        }
+        if self.known_held > 0 {
+            self.known[slot.index()] += self.known_held;
         }
     }
 
@@ -213,8 +266,20 @@ impl<M: Model> State<M> {
     /// An empty slot for a new block: the one that was emptied last, or a new one.
     pub fn fresh(&mut self) -> Slot {
         let slot = self.z.fresh();
-        self.target.model.grow(&mut self.stats, self.z.slots());
+        self.grow();
         slot
+    }
+
+    fn grow(&mut self) {
+        self.target.model.grow(&mut self.stats, self.z.slots());
+        if self.target.constraints.know_groups() && self.known.len() < self.z.slots() {
+            self.known.resize(self.z.slots(), 0);
+        }
+    }
+
+    /// What is moved together.
+    pub fn units(&self) -> &Arc<Units> {
+        self.target.constraints.units()
     }
 
     /// Keeps every block's slot for this block, even when it becomes empty, until [`State::unpin`].
@@ -234,9 +299,13 @@ impl<M: Model> State<M> {
         self.target.model.predict(&self.stats, &self.z, entry)
     }
 
-    /// ln q(z) of the placed items.
+    /// ln q(z) of the placed items; −∞ if there are too many blocks, or two known groups in one. (Ties are never
+    /// broken by a move.)
     pub fn ln_q(&self) -> f64 {
-        let Target { model, prior } = &self.target;
+        let Target { model, prior, .. } = &self.target;
+        if !self.allowed() {
+            return f64::NEG_INFINITY;
+        }
         prior.ln_p(&self.z) + model.ln_evidence(&self.stats, &self.z)
     }
 

@@ -94,6 +94,11 @@ pub fn sweep<M: Model>(
         // Not f64::max, which takes trouble over what is not a number.
         let larger = |a: f64, b: f64| if b > a { b } else { a };
         ln_largest = gains.iter().copied().fold(f64::NEG_INFINITY, larger);
+        if ln_largest == f64::NEG_INFINITY {
+            // The constraints leave no candidate: whoever proposed this will have it rejected.
+            state.put(held, slots[0]);
+            return f64::NEG_INFINITY;
+        }
         total = exponentials(gains, ln_largest, weights);
     }
     let candidates = Candidates { slots, weights: &weights[..slots.len()], total, fresh };

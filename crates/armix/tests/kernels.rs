@@ -1,11 +1,13 @@
 //! The exact kernel of every move with every model: the heart of the tests.
 
+use armix::constraints::Constraints;
 use armix::data::Graph;
 use armix::model::Model;
-use armix::models::{self, Irm, Visitor};
+use armix::models::{self, Bernoulli, Irm, Visitor};
 use armix::moves::registry;
 use armix::partition::Item;
 use armix::state::Target;
+use armix::sweep::{Buffers, Offer, sweep};
 use armix::verify::{Backgrounds, Problem, controls};
 
 /// Errors are rounding errors of sums of at most a few thousand numbers below 1.
@@ -90,4 +92,55 @@ fn two_fresh_slots_on_the_four_vertex_graph() {
     let mean = (0..4).map(each).sum::<f64>() / 4.0;
     assert!((mean - 1.5e-2).abs() < 0.05e-2, "{mean}");
     assert!(problem.registered("gibbs", &Backgrounds::All).within(1e-15));
+}
+
+/// Constraints of five items: 0 is tied to 3; 1 and 2 are of known groups, which 4 may join.
+fn constrained(
+    together: &[Vec<usize>],
+    known: &[usize],
+    most_blocks: Option<usize>,
+) -> Constraints {
+    let names: Vec<String> = (0..5).map(|i| i.to_string()).collect();
+    let known: Vec<(usize, String)> = known.iter().map(|&i| (i, format!("group {i}"))).collect();
+    Constraints::new(&names, together, &known, most_blocks).unwrap()
+}
+
+/// Every move stays exact when some partitions are not possible, and never leaves those that are. Constraints
+/// know nothing of models: one that looks at other blocks and one that does not are enough.
+#[test]
+fn constraints() {
+    fn check<M: Model>(constraints: Constraints) {
+        let target = Target::new(M::example(5), 1.3).unwrap().with(constraints);
+        let problem = Problem::new(target);
+        for entry in registry::<M>() {
+            let errors = problem.registered(entry.name, &Backgrounds::Sample(60));
+            assert!(errors.paths > 0);
+            assert!(errors.within(EXACT), "{} × {}: {errors:?}", entry.name, M::NAME);
+        }
+    }
+    for constraints in [
+        constrained(&[vec![0, 3]], &[], None),
+        constrained(&[], &[1, 2], None),
+        constrained(&[], &[], Some(2)),
+        constrained(&[vec![0, 3]], &[1, 2], Some(3)),
+        constrained(&[], &[0, 1, 2], Some(3)),
+    ] {
+        check::<Bernoulli>(constraints.clone());
+        check::<Irm>(constraints);
+    }
+}
+
+/// A scan that moves a tied item alone leaves what is possible, and that is seen.
+#[test]
+fn a_broken_tie_is_noticed() {
+    let constraints = constrained(&[vec![0, 3]], &[], None);
+    let target = Target::new(Irm::example(5), 1.3).unwrap().with(constraints);
+    let problem = Problem::new(target);
+    let alone = |item: usize| {
+        problem.scan(|state, chooser| {
+            sweep(state, &[Item::new(item)], Offer::Everything, chooser, &mut Buffers::default())
+        })
+    };
+    assert!(alone(1).within(EXACT));
+    assert!(!alone(3).within(EXACT));
 }

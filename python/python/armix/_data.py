@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Sequence
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 
@@ -66,6 +66,9 @@ def convert(
     hold_out: float | None = None,
     hold_out_seed: int = 1,
     data_seed: int = 1,
+    known: Mapping[Any, Any] | None = None,
+    together: Sequence[Sequence[Any]] | None = None,
+    max_blocks: int | None = None,
     weight: str | None = "weight",
     names: Sequence[Any] | None = None,
     name: str | None = None,
@@ -95,6 +98,11 @@ def convert(
             "label_column": None if label_column is None else str(label_column),
             "hold_out": None if hold_out is None else float(hold_out),
             "hold_out_seed": int(hold_out_seed),
+            "beforehand": {
+                "known": [(str(item), str(group)) for item, group in (known or {}).items()],
+                "together": [[str(item) for item in items] for items in together or []],
+                "max_blocks": None if max_blocks is None else int(max_blocks),
+            },
         }
     )
     if isinstance(data, (str, os.PathLike)):

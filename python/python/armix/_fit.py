@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
-from typing import TYPE_CHECKING, Any, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -88,6 +88,9 @@ def fit(
     id_column: str | None = None,
     label_column: str | None = None,
     data_seed: int = 1,
+    known: Mapping[Any, Any] | None = None,
+    together: Sequence[Sequence[Any]] | None = None,
+    max_blocks: int | None = None,
     weight: str | None = "weight",
     names: Sequence[Any] | None = None,
     name: str | None = None,
@@ -136,6 +139,9 @@ def fit(
         keep the largest component; the edge attribute with weights (None: weights are ignored).
     columns, id_column, label_column
         For tables: columns to cluster by, that names the rows, and with known groups, which is left out.
+    known, together, max_blocks
+        What is known beforehand: the groups of some items, as {item: group} (the same group is one block, other groups are
+        other blocks, all other items may join them); lists of items that belong together; the largest number of blocks.
     names, name
         Names of the items of an array, and what the data are called.
     launch_scans, freeze_after, history_memory, data_seed
@@ -169,6 +175,9 @@ def fit(
         hold_out=hold_out,
         hold_out_seed=hold_out_seed,
         data_seed=data_seed,
+        known=known,
+        together=together,
+        max_blocks=max_blocks,
         weight=weight,
         names=names,
         name=name,

@@ -74,6 +74,59 @@ pub fn parse_labels(text: &str, names: &[String]) -> Result<Vec<u32>> {
     complete(labels, names)
 }
 
+/// Reads items whose groups are known: an item and its group on each line, with a tab, a comma or a blank
+/// between them. A first line `item,label` is left out.
+///
+/// ```
+/// let known = armix::io::parse_known("anna\tlibrarians\nbert\tpirates\n").unwrap();
+/// assert_eq!(known[1], ("bert".to_string(), "pirates".to_string()));
+/// ```
+pub fn parse_known(text: &str) -> Result<Vec<(String, String)>> {
+    let mut known: Vec<(String, String)> = Vec::new();
+    for (at, line) in lists(text).filter(|(_, line)| line != &["item", "label"]) {
+        match &line[..] {
+            [item, group] if !item.is_empty() && !group.is_empty() => {
+                known.push((item.to_string(), group.to_string()));
+            }
+            _ => {
+                let message = "write an item, a tab and its group on each line";
+                return Err(Error::new(message).at_line(at));
+            }
+        }
+    }
+    let mut seen = HashMap::new();
+    match known.iter().find(|(item, group)| seen.insert(item, group).is_some_and(|g| g != group)) {
+        Some((item, _)) => Err(Error::new(format!("item '{item}' has two groups: give it one"))),
+        None => Ok(known),
+    }
+}
+
+/// Reads items that belong together: on each line two or more, with tabs, commas or blanks between them.
+///
+/// ```
+/// let together = armix::io::parse_together("a,b,c\nd,e\n").unwrap();
+/// assert_eq!(together[1], ["d", "e"]);
+/// ```
+pub fn parse_together(text: &str) -> Result<Vec<Vec<String>>> {
+    let list = |(at, line): (usize, Vec<&str>)| match line.len() {
+        0 | 1 => {
+            Err(Error::new("write two items or more on each line, with tabs between them")
+                .at_line(at))
+        }
+        _ => Ok(line.into_iter().map(str::to_string).collect()),
+    };
+    lists(text).map(list).collect()
+}
+
+/// The words of each line: parted by tabs if it has any, else by commas, else by blanks.
+fn lists(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
+    let lines = text.lines().zip(1..).filter(|(line, _)| !is_comment(line));
+    lines.map(|(line, at)| {
+        let between = ['\t', ',', ' '].into_iter().find(|&c| line.trim().contains(c));
+        (at, line.trim().split(between.unwrap_or('\t')).map(str::trim).collect())
+    })
+}
+
 /// Items and labels below a line of names.
 fn from_csv(text: &str, names: &[String]) -> Result<Vec<u32>> {
     let index: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();

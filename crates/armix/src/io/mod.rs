@@ -28,7 +28,7 @@ mod write;
 mod zip;
 
 pub use draws::{Draws, read_draws};
-pub use labels::parse_labels;
+pub use labels::{parse_known, parse_labels, parse_together};
 pub use prepare::{NetworkOptions, network};
 pub use table_data::{ColumnInfo, ColumnKind, TableOptions, binary, column_types};
 pub use write::{NpyNumber, raw_table, write, write_file, write_npy};

@@ -23,11 +23,11 @@ pub struct Srm {
 impl<M: Model> Proposal<M> for Srm {
     fn propose(&mut self, phi: &Phi, state: &mut State<M>, chooser: &mut dyn Chooser) -> f64 {
         // 1-4. Remove z_i and z_j, then add {i}, {j}, or {i, j} when merging.
-        let seats = (&[phi.i][..], &[phi.j][..]);
+        let seats = (phi.unit(&phi.i), phi.unit(&phi.j));
         let mut z = Reconfiguration::open(phi, state, seats, chooser, &mut self.buffers);
         // 5-. Each observation but i and j: anywhere if it was inside, else home, i or j.
         for h in singles(phi) {
-            z.sweep(&[h]);
+            z.sweep(h);
         }
         z.close()
     }
@@ -64,7 +64,7 @@ impl<M: Model> Proposal<M> for Sarm {
     fn propose(&mut self, phi: &Phi, state: &mut State<M>, chooser: &mut dyn Chooser) -> f64 {
         let (_, mut z) = self.0.open(phi, state, chooser);
         for h in singles(phi) {
-            z.sweep(&[h]);
+            z.sweep(h);
         }
         z.close()
     }
@@ -87,9 +87,9 @@ impl<M: Model> Proposal<M> for ArmInner {
         // 9-. Every item that has not been updated. The first of a cell is its earmark: it was
         // updated with the cell, and a second update would open a second path.
         for h in singles(phi) {
-            let updated = z.is_inside(h) && c.is_earmark(h) && !in_seat(c, phi, h);
+            let updated = z.is_inside(h[0]) && c.is_earmark(h[0]) && !in_seat(c, phi, h[0]);
             if !updated {
-                z.sweep(&[h]);
+                z.sweep(h);
             }
         }
         z.close()
@@ -110,9 +110,9 @@ impl<M: Model> Proposal<M> for Arm {
             z.sweep(a);
         }
         for h in singles(phi) {
-            let updated = c.is_earmark(h) && !in_seat(c, phi, h);
+            let updated = c.is_earmark(h[0]) && !in_seat(c, phi, h[0]);
             if !updated {
-                z.sweep(&[h]);
+                z.sweep(h);
             }
         }
         z.close()
@@ -134,10 +134,9 @@ impl<M: Model> Proposal<M> for ArmCells {
     }
 }
 
-/// All items but i and j, in φ's order.
-fn singles(phi: &Phi) -> impl Iterator<Item = Item> {
-    let (i, j) = (phi.i, phi.j);
-    phi.order.iter().copied().filter(move |&h| h != i && h != j)
+/// All items but i and j, in φ's order, each with those that are tied to it.
+fn singles(phi: &Phi) -> impl Iterator<Item = &[Item]> {
+    phi.order.iter().filter(|&&h| phi.leads_others(h)).map(|h| phi.unit(h))
 }
 
 /// Whether an item is of c_i or c_j. These cells were seated, not swept, and i and j are their

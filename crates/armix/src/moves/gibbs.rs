@@ -5,6 +5,7 @@ use crate::model::Model;
 use crate::partition::Item;
 use crate::state::State;
 use crate::sweep::{Buffers, Chooser, Offer, sweep};
+use std::sync::Arc;
 
 /// One full scan; each step draws from q given all other items, so that nothing is rejected.
 #[derive(Debug, Default)]
@@ -15,8 +16,12 @@ pub struct Gibbs {
 impl<M: Model> Scan<M> for Gibbs {
     fn scan(&mut self, state: &mut State<M>, chooser: &mut dyn Chooser) -> f64 {
         let buffers = &mut self.buffers;
+        let units = Arc::clone(state.units());
         (0..state.z().n())
-            .map(|index| sweep(state, &[Item::new(index)], Offer::Everything, chooser, buffers))
+            .map(|index| match units.led_by(&Item::new(index)) {
+                [] => 0.0, // moved together with another
+                unit => sweep(state, unit, Offer::Everything, chooser, buffers),
+            })
             .sum()
     }
 }

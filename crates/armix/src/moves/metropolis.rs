@@ -146,13 +146,16 @@ impl<M: Model> Move<M> for Metropolis<M> {
             self.phi = Phi::new(chain.z().n());
         }
         // φ is drawn without looking at the current state.
-        if !self.phi.draw(self.background, past, rng) {
+        if !self.phi.draw(self.background, past, chain.state.units(), rng) {
             return Outcome::Idle;
         }
         let Chain { state, ln_q, proposed, replay } = chain;
         proposed.copy_from(state);
         let there = self.proposal.propose(&self.phi, proposed, &mut Sample(rng));
         let ln_q_proposed = proposed.ln_q();
+        if there == f64::NEG_INFINITY || ln_q_proposed == f64::NEG_INFINITY {
+            return Outcome::Proposed { accepted: false }; // against the constraints
+        }
         // The proposal will be accepted if the probability of the way back is high enough. Often it is
         // clear after a few steps that it is not, and then there is no need to go all of it.
         let uniform = rng.uniform();

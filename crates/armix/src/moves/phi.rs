@@ -1,8 +1,10 @@
 //! The background φ of a proposal: everything it uses that does not depend on the current state.
 
+use crate::constraints::Units;
 use crate::history::{Disagreement, Past};
 use crate::partition::Item;
 use crate::rng::Rng;
+use std::sync::Arc;
 
 /// Where the pair i, j comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +27,10 @@ pub struct Phi {
     pub j: Item,
     /// Labels of zᵃ ∨ zᵇ; i and j lie in different cells. All 0 if φ has no past.
     pub agreed: Vec<u32>,
-    /// The order in which items are processed (the paper's random relabelling).
+    /// The order in which items are processed (the paper's random relabelling), each followed by those
+    /// that it leads.
     pub order: Vec<Item>,
+    units: Arc<Units>,
     /// Seeds what is random in a launch state.
     pub launch: u64,
     disagreement: Disagreement,
@@ -40,13 +44,20 @@ impl Phi {
             j: Item::new(0),
             agreed: vec![0; n],
             order: (0..n).map(Item::new).collect(),
+            units: Arc::default(),
             launch: 0,
             disagreement: Disagreement::default(),
         }
     }
 
     /// Draws all of it; `false` if there is nothing to propose.
-    pub fn draw(&mut self, background: Background, past: Past<'_>, rng: &mut Rng) -> bool {
+    pub fn draw(
+        &mut self,
+        background: Background,
+        past: Past<'_>,
+        units: &Arc<Units>,
+        rng: &mut Rng,
+    ) -> bool {
         let drawn = match background {
             Background::Pair => self.draw_pair(rng),
             Background::Past => {
@@ -65,7 +76,25 @@ impl Phi {
             rng.shuffle(&mut self.order);
             self.launch = rng.bits();
         }
-        drawn
+        drawn && self.tie(units)
+    }
+
+    /// Lets tied items move together; `false` if that leaves nothing to propose.
+    pub fn tie(&mut self, units: &Arc<Units>) -> bool {
+        self.units.clone_from(units);
+        self.units.gather(&mut self.order);
+        (self.i, self.j) = (units.leader(self.i), units.leader(self.j));
+        self.i != self.j
+    }
+
+    /// What moves together with an item, which leads it; nothing if another leads the item.
+    pub fn unit<'a>(&'a self, item: &'a Item) -> &'a [Item] {
+        self.units.led_by(item)
+    }
+
+    /// Whether an item leads others than i and j.
+    pub fn leads_others(&self, item: Item) -> bool {
+        self.units.leader(item) == item && item != self.i && item != self.j
     }
 
     fn draw_pair(&mut self, rng: &mut Rng) -> bool {

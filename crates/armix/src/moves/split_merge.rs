@@ -10,7 +10,7 @@ use crate::sweep::{Buffers, Chooser, Offer, Sample, sweep};
 /// S = z_i ∪ z_j without i and j, and what is needed to move these items about.
 #[derive(Debug, Default)]
 struct Region {
-    /// S, in ascending order.
+    /// S, in ascending order; of items that move together only the first.
     rest: Vec<Item>,
     buffers: Buffers,
 }
@@ -35,11 +35,10 @@ impl Region {
         self.rest.extend(members(state, at_i));
         let held = state.take(&self.rest);
         state.set_aside(held);
-        self.rest.retain(|&h| h != phi.i && h != phi.j);
-        let seats = [phi.i, phi.j].map(|item| {
+        self.rest.retain(|&h| phi.leads_others(h));
+        let seats = [&phi.i, &phi.j].map(|item| {
             let slot = state.fresh();
-            let item = [item];
-            let held = state.take(&item);
+            let held = state.take(phi.unit(item));
             state.put(held, slot);
             slot
         });
@@ -51,14 +50,15 @@ impl Region {
     /// One scan of S restricted to the two seats; ln of its probability.
     fn scan<M: Model>(
         &mut self,
+        phi: &Phi,
         state: &mut State<M>,
         seats: &[Slot; 2],
         order: &[Item],
         chooser: &mut dyn Chooser,
     ) -> f64 {
         let mut ln_t = 0.0;
-        for &h in order {
-            ln_t += sweep(state, &[h], Offer::Only(seats), chooser, &mut self.buffers);
+        for h in order {
+            ln_t += sweep(state, phi.unit(h), Offer::Only(seats), chooser, &mut self.buffers);
             if ln_t == f64::NEG_INFINITY {
                 break;
             }
@@ -115,19 +115,18 @@ impl SplitMerge {
         rest: &[Item],
     ) {
         let mut rng = Rng::from_seed(Purpose::Launch, phi.launch);
-        for &h in rest {
+        for h in rest {
             let coin = (rng.bits() >> 63) as usize;
             let seat = match self.seating {
                 Seating::PastCells if phi.agreed[h.index()] == phi.agreed[phi.i.index()] => 0,
                 Seating::PastCells if phi.agreed[h.index()] == phi.agreed[phi.j.index()] => 1,
                 _ => coin,
             };
-            let h = [h];
-            let held = state.take(&h);
+            let held = state.take(phi.unit(h));
             state.put(held, seats[seat]);
         }
         for _ in 0..self.launch_scans {
-            self.region.scan(state, seats, rest, &mut Sample(&mut rng));
+            self.region.scan(phi, state, seats, rest, &mut Sample(&mut rng));
         }
     }
 }
@@ -139,7 +138,7 @@ impl<M: Model> Proposal<M> for SplitMerge {
         };
         let rest = std::mem::take(&mut self.region.rest);
         self.launch(phi, state, &seats, &rest);
-        let ln_t = self.region.scan(state, &seats, &rest, chooser);
+        let ln_t = self.region.scan(phi, state, &seats, &rest, chooser);
         self.region.rest = rest;
         ln_t
     }
@@ -159,7 +158,8 @@ impl<M: Model> Proposal<M> for Sequential {
             return 0.0;
         };
         self.in_order.clear();
-        self.in_order.extend(phi.order.iter().filter(|&&h| state.z().slot_of(h) == Slot::NOWHERE));
-        self.region.scan(state, &seats, &self.in_order, chooser)
+        let unplaced = |h: Item| state.z().slot_of(h) == Slot::NOWHERE;
+        self.in_order.extend(phi.order.iter().filter(|&&h| phi.leads_others(h) && unplaced(h)));
+        self.region.scan(phi, state, &seats, &self.in_order, chooser)
     }
 }

@@ -142,16 +142,18 @@ impl<M: Model> Problem<M> {
         Problem::new(Target::new(M::example(n), 1.3).expect("an example is valid"))
     }
 
-    fn index_of(&self, z: &Partition) -> usize {
-        self.index[&z.labels()]
+    /// `None` if the constraints do not allow z.
+    fn index_of(&self, z: &Partition) -> Option<usize> {
+        self.index.get(&z.labels()).copied()
     }
 
-    /// All ways in which `walk` can change a state: (outcome, ln probability) of every path.
+    /// All ways in which `walk` can change a state: (outcome, ln probability) of every path. The probability
+    /// of a path that ends before its time, because no candidate is allowed, is given as 0.
     fn paths(
         &self,
         from: &State<M>,
         mut walk: impl FnMut(&mut State<M>, &mut dyn Chooser) -> f64,
-    ) -> Vec<(usize, f64)> {
+    ) -> Vec<(Option<usize>, f64)> {
         let mut enumerate = Enumerate::default();
         let mut paths = Vec::new();
         let mut state = State::unplaced(&self.target);
@@ -195,9 +197,13 @@ impl<M: Model> Problem<M> {
             errors.paths += paths.len() as u64;
             let mut paths_to = vec![0u64; count];
             let mut sum = 0.0;
+            let dead_end = paths.iter().any(|(_, there)| *there == f64::NEG_INFINITY);
             for &(outcome, there) in &paths {
-                paths_to[outcome] += 1;
                 sum += there.exp();
+                let Some(outcome) = outcome.filter(|_| there > f64::NEG_INFINITY) else {
+                    continue; // rejected
+                };
+                paths_to[outcome] += 1;
                 let replayed =
                     replay.ln_t(proposal, phi, state, states[outcome].z(), f64::NEG_INFINITY);
                 errors.replay =
@@ -213,7 +219,8 @@ impl<M: Model> Problem<M> {
                 let ln_ratio = self.posterior[outcome].ln() - self.posterior[z].ln() + back - there;
                 kernel[z][outcome] += there.exp() * acceptance(ln_ratio);
             }
-            errors.row_sum = nan_max(errors.row_sum, (sum - 1.0).abs());
+            let missing = if dead_end { 0.0 } else { 1.0 - sum };
+            errors.row_sum = nan_max(errors.row_sum, nan_max(sum - 1.0, missing));
             let several = paths_to.iter().filter(|&&p| p > 1).count() as u64;
             errors.multiple_paths = errors.multiple_paths.map(|m| m + several);
             let rejected = 1.0 - kernel[z].iter().sum::<f64>();
@@ -237,7 +244,10 @@ impl<M: Model> Problem<M> {
             let paths = self.paths(state, &mut scan);
             errors.paths += paths.len() as u64;
             for &(outcome, ln_t) in &paths {
-                kernel[z][outcome] += ln_t.exp();
+                // A scan that leaves what is allowed shows in the sum of its row.
+                if let Some(outcome) = outcome {
+                    kernel[z][outcome] += ln_t.exp();
+                }
             }
             errors.row_sum = nan_max(errors.row_sum, (kernel[z].iter().sum::<f64>() - 1.0).abs());
         }
@@ -267,10 +277,17 @@ impl<M: Model> Problem<M> {
                 // Launch scans make different launch states alike, and so hide mistakes in them: half of
                 // the backgrounds, at random, go without.
                 let mut proposals = [0, 2].map(|launch_scans| make(&Options { launch_scans }));
-                (backgrounds.list(*background, self.target.model.n()).iter())
+                let possible = |mut phi: Phi| {
+                    let constraints = &self.target.constraints;
+                    let past =
+                        *background == Background::Pair || constraints.allow_past(&phi.agreed);
+                    (past && phi.tie(constraints.units())).then_some(phi)
+                };
+                (backgrounds.list(*background, self.target.model.n()).into_iter())
+                    .filter_map(possible)
                     .map(|phi| {
                         let proposal = &mut proposals[(phi.launch & 1) as usize];
-                        self.proposal(&mut **proposal, phi, |phi, _| phi.clone())
+                        self.proposal(&mut **proposal, &phi, |phi, _| phi.clone())
                     })
                     .reduce(Errors::worst)
                     .unwrap_or_default()

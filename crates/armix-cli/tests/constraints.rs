@@ -1,0 +1,64 @@
+//! What is known beforehand, as a user says it: known groups, items that belong together, a largest number of
+//! blocks.
+
+use crate::common::{Folder, json, refuse, succeed};
+use std::fs;
+
+const SMALL: &str = "--ensembles 2 --chains 2 --iterations 40 --seed 5 --quiet";
+
+/// All saved partitions of a run, one line of labels each.
+fn draws(folder: &Folder, run: &str) -> Vec<Vec<u32>> {
+    let text = succeed(folder.armix(&format!("export {run} draws"))).stdout;
+    let labels =
+        |line: &str| line.split(',').skip(3).map(|x| x.parse().expect("a label")).collect();
+    text.lines().skip(1).map(labels).collect()
+}
+
+#[test]
+fn every_draw_keeps_to_what_is_known() {
+    let folder = Folder::new();
+    fs::write(folder.path().join("known.tsv"), "item,label\n1\thi\n2\thi\n34\tofficer\n").unwrap();
+    fs::write(folder.path().join("together.txt"), "# friends\n5 6 7\n9,31\n").unwrap();
+    let known = "--known known.tsv --together together.txt --max-blocks 3 --start singletons";
+    json(folder.armix(&format!("fit karate {SMALL} {known} --json --out run")));
+    let rows = draws(&folder, "run");
+    assert_eq!(rows.len(), 160);
+    for z in rows {
+        let of = |name: usize| z[name - 1];
+        assert!(of(1) == of(2) && of(1) != of(34), "{z:?}");
+        assert!(of(5) == of(6) && of(6) == of(7) && of(9) == of(31), "{z:?}");
+        assert!(z.iter().all(|&label| label < 3), "{z:?}");
+    }
+    // A run that was stopped goes on under the same constraints, to the same bytes.
+    json(folder.armix(&format!("fit karate {SMALL} {known} --iterations 15 --json --out cut")));
+    json(folder.armix("resume cut --iterations 40 --quiet --json"));
+    let read = |run: &str| fs::read(folder.path().join(run).join("trace.csv")).unwrap();
+    assert!(read("run") == read("cut"));
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let folder = Folder::new();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("nobody.tsv", "99\ta\n");
+    write("apart.tsv", "1\ta\n2\tb\n");
+    write("two.tsv", "1\ta\n1\tb\n");
+    write("words.tsv", "1\ta\n2\n");
+    write("together.txt", "1 2\n");
+    write("alone.txt", "1 2\n3\n");
+    let cases = [
+        ("--known nobody.tsv", "'99', which is not in the data"),
+        ("--known apart.tsv --together together.txt", "are tied together"),
+        ("--known apart.tsv --max-blocks 1", "2 groups are known"),
+        ("--known two.tsv", "item '1' has two groups"),
+        ("--known words.tsv", "words.tsv:2: write an item"),
+        ("--together alone.txt", "alone.txt:2: write two items"),
+        ("--together missing.txt", "missing.txt: cannot be read"),
+        ("--max-blocks 0", "at least one block"),
+    ];
+    for (options, message) in cases {
+        let said = refuse(folder.armix(&format!("fit karate {SMALL} {options} --out run")));
+        assert!(said.contains(message), "{options}: {said}");
+        assert!(!folder.path().join("run").exists(), "{options} left something behind");
+    }
+}
