@@ -39,6 +39,7 @@ pub mod ensemble;
 pub mod error;
 pub mod estimate;
 pub mod exact;
+pub mod families;
 pub mod history;
 pub mod hyper;
 pub mod io;

@@ -83,7 +83,7 @@ impl LnRising {
 
     /// ln [Γ(to + β) / Γ(from + β)].
     #[inline(always)]
-    fn rise(&self, from: u64, to: u64) -> f64 {
+    pub fn rise(&self, from: u64, to: u64) -> f64 {
         if (from.max(to) as usize) < self.table.len() {
             self.table[to as usize] - self.table[from as usize]
         } else {

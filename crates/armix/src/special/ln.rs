@@ -17,7 +17,7 @@ static TABLE: LazyLock<[(f64, f64); PIECES]> = LazyLock::new(|| {
 ///
 /// x = 2ᵉ m, and m / (middle of its piece) = 1 + r with |r| < 0.004 leaves a short series.
 #[inline]
-pub(super) fn ln(x: f64) -> f64 {
+pub fn ln(x: f64) -> f64 {
     const MANTISSA: u64 = (1 << 52) - 1;
     let bits = x.to_bits();
     let exponent = (bits >> 52) as i64 - 1023;

@@ -1,0 +1,242 @@
+//! Counts: Poisson numbers with a Gamma prior.
+
+use super::{Family, Values, draw};
+use crate::hyper::{Hyper, HyperPrior};
+use crate::special::{LnRising, fast_ln, ln_gamma};
+use std::sync::Arc;
+
+/// Gamma-Poisson: λ ~ Gamma(a, b / t), x ~ Poisson(λ), where t is the column's typical count: on this
+/// scale a = b = 1 says little, whatever the counts are. A sum is (values, Σx, Σ ln x! in units of 2⁻⁴⁴).
+#[derive(Debug, Clone)]
+pub struct Poisson {
+    shape: f64,
+    rate: f64,
+    typical: f64,
+    tables: Arc<Tables>,
+}
+
+#[derive(Debug)]
+struct Tables {
+    /// ln [Γ(a + s) / Γ(a)].
+    rising: LnRising,
+    /// ln x!, the same for all hyper-parameters.
+    factorial: Arc<LnRising>,
+    largest: u64,
+}
+
+/// Longer tables are slow to make, and series are nearly as fast.
+const TABLE: u64 = 1 << 17;
+
+/// The unit of Σ ln x!.
+const UNIT: f64 = 1.0 / (1u64 << 44) as f64;
+
+/// What is kept of a sum S of n counts: ln p(x) = `constant` + ln [Γ(a + S + x) / Γ(a + S)] − x · `ln_more` − ln x!,
+/// and with S counting x already, `home` + ln [Γ(a + S) / Γ(a + S − x)] − x · `ln_less` − ln x!.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Kept {
+    total: u64,
+    constant: f64,
+    ln_more: f64,
+    home: f64,
+    ln_less: f64,
+}
+
+impl Poisson {
+    /// Families for columns with these typical counts, of which none exceeds `largest_value` nor
+    /// adds up to more than `largest_sum`.
+    pub fn new(
+        typical: &[f64],
+        (shape, rate): (f64, f64),
+        largest_value: u64,
+        largest_sum: u64,
+    ) -> Vec<Self> {
+        let factorial = Arc::new(LnRising::new(1.0, largest_value.min(TABLE)));
+        Poisson::with_tables(typical, (shape, rate), factorial, largest_sum)
+    }
+
+    fn with_tables(
+        typical: &[f64],
+        (shape, rate): (f64, f64),
+        factorial: Arc<LnRising>,
+        largest: u64,
+    ) -> Vec<Self> {
+        let rising = LnRising::new(shape, largest.min(TABLE));
+        let tables = Arc::new(Tables { rising, factorial, largest });
+        let family = |&typical: &f64| Poisson { shape, rate, typical, tables: tables.clone() };
+        typical.iter().map(family).collect()
+    }
+
+    /// The typical count of values like these: their mean, or 1 if all of them are 0.
+    pub fn typical(values: impl Iterator<Item = f64>) -> f64 {
+        let (count, sum) = values.fold((0.0, 0.0), |(n, sum), x| (n + 1.0, sum + x));
+        if sum > 0.0 { sum / count } else { 1.0 }
+    }
+
+    /// The largest count, and the largest sum of a column.
+    fn largest(columns: &[Values<'_>]) -> (u64, u64) {
+        let value = columns.iter().flat_map(Values::observed).fold(0.0, f64::max);
+        let sum = columns.iter().map(|c| c.observed().sum::<f64>()).fold(0.0, f64::max);
+        (value as u64, sum as u64)
+    }
+
+    /// The typical count.
+    pub fn typical_count(&self) -> f64 {
+        self.typical
+    }
+
+    fn ln_factorial(&self, x: u32) -> f64 {
+        self.tables.factorial.at(x.into())
+    }
+
+    /// b / t.
+    fn own_rate(&self) -> f64 {
+        self.rate / self.typical
+    }
+
+    fn sum_of(&self, value: u32) -> [i128; 3] {
+        [1, value.into(), (self.ln_factorial(value) / UNIT) as i128]
+    }
+}
+
+fn add(sum: &[i128], more: &[i128]) -> [i128; 3] {
+    [sum[0] + more[0], sum[1] + more[1], sum[2] + more[2]]
+}
+
+impl Family for Poisson {
+    const NAME: &'static str = "poisson";
+    type Value = u32;
+    const MISSING: u32 = u32::MAX;
+    type Word = i128;
+    type Kept = Kept;
+    type Parameter = f64;
+
+    fn width(&self) -> usize {
+        3
+    }
+    fn encode(&self, value: f64) -> u32 {
+        value as u32
+    }
+    fn decode(&self, value: u32) -> f64 {
+        f64::from(value)
+    }
+    fn add(&self, sum: &mut [i128], value: u32) {
+        super::add_sum(sum, &self.sum_of(value));
+    }
+    fn sub(&self, sum: &mut [i128], value: u32) {
+        super::sub_sum(sum, &self.sum_of(value));
+    }
+    fn ln_evidence(&self, sum: &[i128]) -> f64 {
+        let (a, b, s, n) = (self.shape, self.own_rate(), sum[1] as f64, sum[0] as f64);
+        // a ln b − (a + s) ln(b + n), without losing digits where n is much smaller than b.
+        self.tables.rising.at(sum[1] as u64)
+            - a * libm::log1p(n / b)
+            - s * libm::log(b + n)
+            - sum[2] as f64 * UNIT
+    }
+    fn ln_evidence_naive(&self, values: &[f64]) -> f64 {
+        let (a, b) = (self.shape, self.own_rate());
+        let (s, n) = (values.iter().sum::<f64>(), values.len() as f64);
+        libm::lgamma(a + s) - libm::lgamma(a) + a * libm::log(b)
+            - (a + s) * libm::log(b + n)
+            - values.iter().map(|x| libm::lgamma(x + 1.0)).sum::<f64>()
+    }
+    fn ln_evidence_with(&self, hypers: &[f64], sum: &[i128]) -> f64 {
+        let (a, b, s, n) = (hypers[0], hypers[1] / self.typical, sum[1] as f64, sum[0] as f64);
+        ln_gamma(a + s)
+            - ln_gamma(a)
+            - a * libm::log1p(n / b)
+            - s * libm::log(b + n)
+            - sum[2] as f64 * UNIT
+    }
+    fn gain(&self, sum: &[i128], more: &[i128]) -> f64 {
+        let (a, b) = (self.shape, self.own_rate() + sum[0] as f64);
+        let (s, new, m) = (sum[1] as u64, more[1] as u64, more[0] as f64);
+        self.tables.rising.rise(s, s + new)
+            - (a + s as f64) * libm::log1p(m / b)
+            - new as f64 * libm::log(b + m)
+            - more[2] as f64 * UNIT
+    }
+    fn loss(&self, sum: &[i128], part: &[i128]) -> f64 {
+        let rest = add(sum, &[-part[0], -part[1], -part[2]]);
+        self.gain(&rest, part)
+    }
+    fn ln_predictive(&self, sum: &[i128], x: f64) -> f64 {
+        if !(x >= 0.0 && x < f64::from(u32::MAX) && x.fract() == 0.0) {
+            return f64::NEG_INFINITY;
+        }
+        self.gain(sum, &self.sum_of(x as u32))
+    }
+    fn mean(&self, sum: &[i128]) -> f64 {
+        (self.shape + sum[1] as f64) / (self.own_rate() + sum[0] as f64)
+    }
+    fn keep(&self, sum: &[i128], kept: &mut [Kept]) {
+        let (a, b) = (self.shape + sum[1] as f64, self.own_rate() + sum[0] as f64);
+        // What would be left without one of the counts, from the exact number.
+        let ln_less =
+            if sum[0] == 0 { 0.0 } else { fast_ln(self.own_rate() + (sum[0] - 1) as f64) };
+        let (ln_now, ln_more) = (fast_ln(b), fast_ln(b + 1.0));
+        kept[0] = Kept {
+            total: sum[1] as u64,
+            constant: a * (ln_now - ln_more),
+            ln_more,
+            home: a * (ln_less - ln_now),
+            ln_less,
+        };
+    }
+    #[inline]
+    fn gain_of_row(families: &[Self], kept: &[Kept], row: &[u32]) -> f64 {
+        let Some(family) = families.first() else { return 0.0 }; // All share their tables.
+        let mut sum = 0.0;
+        for (kept, &x) in kept.iter().zip(row) {
+            if x == Self::MISSING {
+                continue;
+            }
+            let rise = family.tables.rising.rise(kept.total, kept.total + u64::from(x));
+            sum += (kept.constant + rise) - f64::from(x) * kept.ln_more - family.ln_factorial(x);
+        }
+        sum
+    }
+    fn gain_of_row_at_home(families: &[Self], _sums: &[i128], kept: &[Kept], row: &[u32]) -> f64 {
+        let Some(family) = families.first() else { return 0.0 }; // All share their tables.
+        let mut sum = 0.0;
+        for (kept, &x) in kept.iter().zip(row) {
+            if x == Self::MISSING {
+                continue;
+            }
+            let rise = family.tables.rising.rise(kept.total - u64::from(x), kept.total);
+            sum += (kept.home + rise) - f64::from(x) * kept.ln_less - family.ln_factorial(x);
+        }
+        sum
+    }
+    fn fit(columns: &[Values<'_>], hypers: &[f64]) -> Vec<Self> {
+        let typical: Vec<f64> = columns.iter().map(|c| Poisson::typical(c.observed())).collect();
+        let (value, sum) = Poisson::largest(columns);
+        Poisson::new(&typical, (hypers[0], hypers[1]), value, sum)
+    }
+    fn refit(families: &[Self], columns: &[Values<'_>]) -> Vec<Self> {
+        let typical: Vec<f64> = families.iter().map(|f| f.typical).collect();
+        let (value, sum) = Poisson::largest(columns);
+        let hypers = families.first().map_or((1.0, 1.0), |f| (f.shape, f.rate));
+        Poisson::new(&typical, hypers, value, sum)
+    }
+    const DEFAULTS: &'static [f64] = &[1.0, 1.0];
+    fn hypers(&self) -> Vec<Hyper> {
+        vec![
+            Hyper::new("shape", self.shape, HyperPrior::UNIT_GAMMA),
+            Hyper::new("rate", self.rate, HyperPrior::UNIT_GAMMA),
+        ]
+    }
+    fn with_hypers(families: &[Self], values: &[f64]) -> Vec<Self> {
+        let typical: Vec<f64> = families.iter().map(|f| f.typical).collect();
+        let Some(Tables { factorial, largest, .. }) = families.first().map(|f| &*f.tables) else {
+            return Vec::new();
+        };
+        Poisson::with_tables(&typical, (values[0], values[1]), factorial.clone(), *largest)
+    }
+    fn draw_parameter(&self, uniform: &mut dyn FnMut() -> f64) -> f64 {
+        draw::gamma(self.shape, uniform) / self.own_rate()
+    }
+    fn draw_value(&self, &lambda: &f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
+        draw::poisson(lambda, uniform)
+    }
+}
