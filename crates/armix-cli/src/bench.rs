@@ -165,6 +165,9 @@ impl Entries {
             Data::Table(table) => {
                 Entries::Table { columns: table.d(), cells: table.n() * table.d() }
             }
+            Data::Columns(table) => {
+                Entries::Table { columns: table.d(), cells: table.n() * table.d() }
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use armix::builtin;
 use armix::constraints::Beforehand;
-use armix::data::{Data, Dataset};
+use armix::data::{Data, Dataset, Kind};
 use armix::error::{Error, Result};
 use armix::io;
 use armix::problem::Choice;
@@ -13,7 +13,8 @@ pub(crate) use armix::problem::{Job, info, load, model_info, reload, with_target
 /// Options that choose data and model.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct DataArgs {
-    /// The model: irm for networks, bernoulli for binary tables [default: what the data are]
+    /// The model: irm for networks; for tables bernoulli (zeros and ones), categorical, poisson (counts),
+    /// gaussian (reals), niw (reals, with correlations), mixed (any columns) [default: what the data are]
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     pub model: Option<String>,
 
@@ -72,6 +73,11 @@ pub(crate) struct DataArgs {
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     pub label_column: Option<String>,
 
+    /// What columns are, if not what they seem: NAME=TYPE with commas between; a type is binary, categorical,
+    /// count or real
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_type, help_heading = "Data")]
+    pub types: Vec<(String, Kind)>,
+
     /// Hide this fraction of pairs or cells, and tell how well they are predicted
     #[arg(long, value_name = "F", allow_negative_numbers = true, help_heading = "Data")]
     pub hold_out: Option<f64>,
@@ -101,6 +107,7 @@ impl DataArgs {
             columns: args.columns,
             id_column: args.id_column,
             label_column: args.label_column,
+            types: args.types,
             hold_out: args.hold_out,
             hold_out_seed: args.hold_out_seed,
         })
@@ -122,6 +129,14 @@ fn parse_beta(text: &str) -> std::result::Result<(f64, f64), String> {
     numbers.ok_or_else(|| "write two numbers with a comma between them, for example 1,1".into())
 }
 
+fn parse_type(text: &str) -> Result<(String, Kind), String> {
+    let (name, kind) = text.rsplit_once('=').ok_or(
+        "write a column's name or number and its type, for example age=real,legs=categorical",
+    )?;
+    let kind = kind.trim().parse().map_err(|error: armix::error::Error| error.to_string())?;
+    Ok((name.trim().to_string(), kind))
+}
+
 /// What can be read, for help texts.
 pub(crate) fn data_help() -> String {
     let width = 29;
@@ -133,7 +148,7 @@ const FILES: &str = "\
 Files:
   networks  edge list (numbers or names, perhaps weights), dense matrix, Matrix Market, Pajek,
             GML, GraphML, .smat, MATLAB .mat (FILE.mat:VARIABLE), .npy, .npz, graph-tool .gt
-  tables    CSV, TSV, .npy
+  tables    CSV, TSV, .npy; columns of zeros and ones, words, counts or numbers, cells may be missing
   packed    any of them as .gz or in a .zip (FILE.zip:MEMBER)
 ";
 
@@ -145,6 +160,12 @@ pub(crate) fn describe(name: &str, dataset: &Dataset) -> String {
         }
         Data::Table(table) => {
             format!("{name}: a table of {} rows and {} columns", table.n(), table.d())
+        }
+        Data::Columns(table) => {
+            let count = |kind: Kind| table.columns().iter().filter(|c| c.kind() == kind).count();
+            let kinds = Kind::ALL.into_iter().filter(|&kind| count(kind) > 0);
+            let kinds: Vec<String> = kinds.map(|kind| format!("{} {kind}", count(kind))).collect();
+            format!("{name}: a table of {} rows and {} columns", table.n(), kinds.join(", "))
         }
     }
 }

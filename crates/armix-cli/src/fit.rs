@@ -11,7 +11,7 @@ use armix::error::{Error, Result};
 use armix::model::Model;
 use armix::models::Irm;
 use armix::moves::{Options, Schedule, registry};
-use armix::predict::Score;
+use armix::predict::HeldOutScore;
 use armix::problem::Choice;
 use armix::run::{Run, Settings, Start};
 use armix::state::Target;
@@ -362,7 +362,7 @@ struct Named<'a> {
     summary: &'a Summary,
     items: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
-    held_out: Option<&'a Score>,
+    held_out: Option<&'a HeldOutScore>,
     #[serde(flatten)]
     taken: Option<Taken>,
 }
@@ -380,7 +380,7 @@ pub(crate) fn print_summary(
     diagnosis: &Diagnosis,
     name: &str,
     names: &[String],
-    held_out: Option<&Score>,
+    held_out: Option<&HeldOutScore>,
     taken: Option<Taken>,
     json: bool,
 ) -> Result<()> {

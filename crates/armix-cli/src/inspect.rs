@@ -3,7 +3,7 @@
 use crate::data::{self, DataArgs, Job};
 use crate::output::{emit, emit_json};
 use crate::{memory, source};
-use armix::data::{Data, Graph};
+use armix::data::{Column, Data, Graph, Kind};
 use armix::ensemble::{self, Observer, View};
 use armix::error::Result;
 use armix::io::raw::Raw;
@@ -22,7 +22,8 @@ use std::time::{Duration, Instant};
 #[command(after_long_help = "\
 Examples:
   armix inspect friends.net
-  armix inspect survey.csv --json")]
+  armix inspect survey.csv --json
+  armix inspect survey.csv --types age=real,legs=categorical")]
 pub(crate) struct Args {
     /// Built-in data or a file
     data: String,
@@ -40,8 +41,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let is_file = armix::builtin::load(&args.data, args.options.data_seed).is_none();
     let columns = match is_file && Path::new(&args.data).exists() {
         true => {
-            match io::read_raw(Path::new(&args.data), args.options.choice()?.options()?.wanted)? {
-                (_, Raw::Table(table)) => Some((table.rows(), io::column_types(&table))),
+            let options = args.options.choice()?.options()?;
+            match io::read_raw(Path::new(&args.data), options.wanted)? {
+                (_, Raw::Table(table)) => {
+                    let types = io::types(&table, &options.table);
+                    Some((table.rows(), io::column_types(&table), types.unwrap_or_default()))
+                }
                 (_, Raw::Network(_)) => None,
             }
         }
@@ -49,8 +54,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     };
     let loaded = data::load(&args.data, &args.options.choice()?);
     let mut out = json!({ "data": args.data });
-    if let Some((rows, columns)) = &columns {
-        describe_columns(&mut out, *rows, columns);
+    if let Some((rows, columns, types)) = &columns {
+        describe_columns(&mut out, *rows, columns, types);
     }
     match (&loaded, &columns) {
         (Ok(dataset), _) => {
@@ -61,6 +66,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
                     merge(&mut out, extra);
                 }
                 Data::Table(_) => {}
+                Data::Columns(table) if columns.is_none() => {
+                    let kinds: Vec<Kind> = table.columns().iter().map(Column::kind).collect();
+                    let extra = json!({ "kind": "table", "n": table.n(), "rows": table.n(), "columns": table.d(), "missing": table.missing().count(), "types": kinds });
+                    merge(&mut out, extra);
+                }
+                Data::Columns(_) => {}
             }
             let cost = data::with_target(dataset, &args.options.choice()?, Cost)?;
             merge(
@@ -77,7 +88,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if args.json {
         emit_json(&out)?;
     } else {
-        emit(&text(&out, columns.as_ref().map(|(_, c)| c.as_slice())))?;
+        let columns = columns.as_ref().map(|(_, columns, types)| (&columns[..], &types[..]));
+        emit(&text(&out, columns))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -88,10 +100,19 @@ fn merge(into: &mut Value, more: Value) {
     }
 }
 
-fn describe_columns(out: &mut Value, rows: usize, columns: &[ColumnInfo]) {
+/// What a column is taken for, if it is data, and why.
+type Taken = (Option<Kind>, String);
+
+fn describe_columns(out: &mut Value, rows: usize, columns: &[ColumnInfo], types: &[Taken]) {
     let missing: usize = columns.iter().map(|c| c.missing).sum();
-    let list: Vec<Value> = (columns.iter())
-        .map(|c| json!({ "name": c.name, "kind": c.kind.to_string(), "distinct": c.distinct, "missing": c.missing }))
+    let list: Vec<Value> = (columns.iter().enumerate())
+        .map(|(at, c)| {
+            let taken = types.get(at);
+            json!({
+                "name": c.name, "kind": c.kind.to_string(), "distinct": c.distinct, "missing": c.missing,
+                "type": taken.and_then(|t| t.0), "why": taken.map(|t| &t.1),
+            })
+        })
         .collect();
     merge(
         out,
@@ -194,7 +215,7 @@ fn memory_of<M: Model>(settings: &Settings, model: &M, blocks: usize) -> u64 {
     so_far + chains * ensemble::chain_bytes(model, blocks) + trace + history.max(read) + part
 }
 
-fn text(out: &Value, columns: Option<&[ColumnInfo]>) -> String {
+fn text(out: &Value, columns: Option<(&[ColumnInfo], &[Taken])>) -> String {
     let mut s = String::new();
     let number = |key: &str| out[key].as_u64().unwrap_or(0);
     let data = out["data"].as_str().unwrap_or("");
@@ -230,10 +251,17 @@ fn text(out: &Value, columns: Option<&[ColumnInfo]>) -> String {
             number("columns"),
             number("missing")
         );
-        for c in columns.unwrap_or(&[]) {
+        let (columns, types) = columns.unwrap_or_default();
+        for (at, c) in columns.iter().enumerate() {
             let missing =
                 if c.missing > 0 { format!(", {} missing", c.missing) } else { String::new() };
-            let _ = writeln!(s, "  {:24} {}, {} values{missing}", c.name, c.kind, c.distinct);
+            let taken = match types.get(at) {
+                Some((Some(kind), why)) => format!(" → {kind} ({why})"),
+                Some((None, why)) => format!(" → {why}"),
+                None => String::new(),
+            };
+            let _ =
+                writeln!(s, "  {:24} {}, {} values{missing}{taken}", c.name, c.kind, c.distinct);
         }
     }
     for note in out["notes"].as_array().into_iter().flatten() {

@@ -5,7 +5,7 @@ use crate::output::{emit, emit_json, say};
 use crate::source::Source;
 use crate::write::{self, quoted};
 use armix::answer;
-use armix::data::{Data, Dataset};
+use armix::data::{Data, Dataset, Kind, Table};
 use armix::diagnose::BurnIn;
 use armix::error::{Error, Result};
 use armix::estimate::{self, Loss, SearchOptions};
@@ -15,11 +15,12 @@ use armix::io::raw::{Raw, RawTable};
 use armix::model::Model;
 use armix::newcomers;
 use armix::partition::by_size;
-use armix::predict::{self, Assignment, Score};
+use armix::predict::{self, Assignment, Cell, HeldOutScore};
 use armix::problem::Choice;
 use armix::state::Target;
 use armix::store::DataInfo;
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -31,7 +32,8 @@ const DRAWS: usize = 1000;
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Without --new: a line for each pair of vertices or cell that is missing or was held out, with the posterior
-probability of a link or a one, and what is true if it was held out.
+probability of a link or a one, and what is true if it was held out. For columns of other types the value that
+is expected: the mean, or the most probable level with its probability.
 
 With --new: where new rows or vertices belong. For a table, a file with the same columns. For a network, an edge
 list from new vertices to known ones; pairs that are not listed are not linked. A probability is given for each
@@ -98,37 +100,73 @@ impl Job for Entries<'_> {
     }
 }
 
+/// Predictions of cells of a table of any columns, whatever the model.
+struct Cells<'a> {
+    table: &'a Table,
+    draws: &'a [&'a Row],
+    entries: &'a [(u32, u32)],
+}
+
+impl Job for Cells<'_> {
+    type Output = Vec<Cell>;
+    fn run<M: Model>(self, target: Target<M>) -> Result<Vec<Cell>> {
+        Ok(predict::cells(&target, self.table, self.draws, self.entries))
+    }
+}
+
+/// The score of held-out entries, whatever the model.
+struct Scored<'a> {
+    dataset: &'a Dataset,
+    draws: &'a [&'a Row],
+}
+
+impl Job for Scored<'_> {
+    type Output = HeldOutScore;
+    fn run<M: Model>(self, target: Target<M>) -> Result<HeldOutScore> {
+        Ok(predict::held_out_score(&target, self.dataset, self.draws))
+    }
+}
+
 /// How well held-out entries are predicted; `None` if there are none.
 pub(crate) fn held_out_score(
     options: &Choice,
     dataset: &Dataset,
     draws: &[&Row],
-) -> Result<Option<Score>> {
+) -> Result<Option<HeldOutScore>> {
     if dataset.held_out.is_empty() || draws.is_empty() {
         return Ok(None);
     }
-    let entries: Vec<(u32, u32)> = dataset.held_out.iter().map(|h| h.entry).collect();
-    let truth: Vec<bool> = dataset.held_out.iter().map(|h| h.value).collect();
-    let predicted = data::with_target(dataset, options, Entries { draws, entries: &entries })?;
-    Ok(Some(predict::score(&predicted, &truth)))
+    data::with_target(dataset, options, Scored { dataset, draws }).map(Some)
 }
 
 /// A score in one line.
-pub(crate) fn describe_score(score: &Score) -> String {
-    let auc = score.auc.map_or("not defined".into(), |auc| format!("{auc:.4}"));
-    format!(
-        "{} entries held out ({} ones): AUC {auc}, log score {:.4} nats an entry ({:.4} if all were given their mean)",
-        score.entries, score.ones, score.log_score, score.log_score_of_base_rate
-    )
+pub(crate) fn describe_score(score: &HeldOutScore) -> String {
+    match score {
+        HeldOutScore::Binary(score) => {
+            let auc = score.auc.map_or("not defined".into(), |auc| format!("{auc:.4}"));
+            format!(
+                "{} entries held out ({} ones): AUC {auc}, log score {:.4} nats an entry ({:.4} if all were given their mean)",
+                score.entries, score.ones, score.log_score, score.log_score_of_base_rate
+            )
+        }
+        HeldOutScore::Table(score) => format!(
+            "{} cells held out: log score {:.4} nats a cell ({:.4} if all rows were in one block)",
+            score.entries, score.log_score, score.log_score_of_one_block
+        ),
+    }
 }
 
 #[derive(Serialize)]
 struct Line<'a> {
     row: &'a str,
     column: &'a str,
-    probability: f64,
+    /// What the cell is expected to be; zeros and ones have their probability only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    actual: Option<u8>,
+    value: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probability: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actual: Option<Value>,
 }
 
 fn missing(args: &Args, options: &Choice, dataset: &Dataset, draws: &[&Row]) -> Result<()> {
@@ -138,46 +176,77 @@ fn missing(args: &Args, options: &Choice, dataset: &Dataset, draws: &[&Row]) -> 
             "nothing is missing in the data of this run: hide some with armix fit --hold-out 0.1, or say where new items belong with --new FILE",
         ));
     }
-    let predicted = data::with_target(dataset, options, Entries { draws, entries: &entries })?;
-    let actual: HashMap<(u32, u32), bool> =
+    let actual: HashMap<(u32, u32), f64> =
         dataset.held_out.iter().map(|h| (h.entry, h.value)).collect();
     let number = |at: u32| (at + 1).to_string();
     let numbers: Vec<String> =
         (0..entries.iter().map(|e| e.1 + 1).max().unwrap_or(0)).map(number).collect();
     let columns = match &dataset.data {
         Data::Network(_) => &dataset.names,
-        Data::Table(_) if dataset.columns.is_empty() => &numbers,
-        Data::Table(_) => &dataset.columns,
+        Data::Table(_) | Data::Columns(_) if dataset.columns.is_empty() => &numbers,
+        Data::Table(_) | Data::Columns(_) => &dataset.columns,
     };
-    let lines: Vec<Line<'_>> = (entries.iter().zip(predicted))
-        .map(|(&(row, column), probability)| Line {
-            row: &dataset.names[row as usize],
-            column: &columns[column as usize],
-            probability,
-            actual: actual.get(&(row, column)).map(|&value| u8::from(value)),
-        })
-        .collect();
+    let line = |(row, column): (u32, u32)| Line {
+        row: &dataset.names[row as usize],
+        column: &columns[column as usize],
+        value: None,
+        probability: None,
+        actual: None,
+    };
+    let lines: Vec<Line<'_>> = match &dataset.data {
+        Data::Columns(table) => {
+            let job = Cells { table, draws, entries: &entries };
+            let cells = data::with_target(dataset, options, job)?;
+            let of = |(&entry, cell): (&(u32, u32), Cell)| {
+                let column = &table.columns()[entry.1 as usize];
+                let binary = column.kind() == Kind::Binary;
+                Line {
+                    value: (!binary).then(|| column.show(cell.value)),
+                    probability: cell.probability,
+                    actual: actual.get(&entry).map(|&value| json!(column.show(value))),
+                    ..line(entry)
+                }
+            };
+            entries.iter().zip(cells).map(of).collect()
+        }
+        _ => {
+            let job = Entries { draws, entries: &entries };
+            let predicted = data::with_target(dataset, options, job)?;
+            let of = |(&entry, probability): (&(u32, u32), f64)| Line {
+                probability: Some(probability),
+                actual: actual.get(&entry).map(|&value| json!(value as u8)),
+                ..line(entry)
+            };
+            entries.iter().zip(predicted).map(of).collect()
+        }
+    };
     let score = held_out_score(options, dataset, draws)?;
     if args.json {
         #[derive(Serialize)]
         struct Output<'a> {
             entries: &'a [Line<'a>],
-            score: Option<Score>,
+            score: Option<HeldOutScore>,
         }
         return emit_json(&Output { entries: &lines, score });
     }
     if let Some(score) = &score {
         say(&describe_score(score));
     }
-    let names = match dataset.data {
-        Data::Network(_) => "vertex_1,vertex_2",
-        Data::Table(_) => "row,column",
+    let headings = match dataset.data {
+        Data::Network(_) => "vertex_1,vertex_2,probability",
+        Data::Table(_) => "row,column,probability",
+        Data::Columns(_) => "row,column,value,probability",
     };
-    let mut text = format!("{names},probability{}\n", if score.is_some() { ",actual" } else { "" });
+    let mut text = format!("{headings}{}\n", if score.is_some() { ",actual" } else { "" });
     for line in &lines {
-        let _ = write!(text, "{},{},{}", quoted(line.row), quoted(line.column), line.probability);
+        let _ = write!(text, "{},{}", quoted(line.row), quoted(line.column));
+        if let Data::Columns(_) = dataset.data {
+            let _ = write!(text, ",{}", quoted(line.value.as_deref().unwrap_or_default()));
+        }
+        let _ = write!(text, ",{}", line.probability.map_or(String::new(), |p| p.to_string()));
         if score.is_some() {
-            let _ = write!(text, ",{}", line.actual.map_or(String::new(), |a| a.to_string()));
+            let plain = |actual: &Value| actual.as_str().map_or(actual.to_string(), quoted);
+            let _ = write!(text, ",{}", line.actual.as_ref().map_or(String::new(), plain));
         }
         text.push('\n');
     }
@@ -218,6 +287,13 @@ fn new_items(
         Data::Table(old) => {
             let path = args.data.as_ref().map(PathBuf::from).or(info.path.clone());
             let all = path.map_or_else(|| Ok(io::raw_table(dataset, old)), |path| table(&path))?;
+            newcomers::with_new_rows(dataset, all, table(file)?, options)
+                .map_err(|error| error.in_file(file))?
+        }
+        Data::Columns(old) => {
+            let path = args.data.as_ref().map(PathBuf::from).or(info.path.clone());
+            let all =
+                path.map_or_else(|| Ok(io::raw_table_of(dataset, old)), |path| table(&path))?;
             newcomers::with_new_rows(dataset, all, table(file)?, options)
                 .map_err(|error| error.in_file(file))?
         }

@@ -234,14 +234,10 @@ fn write_answer(out: &mut String, full: &Full<'_>, title: &str, width: usize) ->
                 }
             }
             Some(Blocks::Features(table)) => {
-                let name = |column: usize| match full.columns.get(column) {
-                    Some(name) => name.clone(),
-                    None => format!("column {}", column + 1),
-                };
                 let telling = table[k].iter().take(4).map(|f| {
                     format!(
                         "{} {:.2} (overall {:.2})",
-                        name(f.column),
+                        f.name(full.columns),
                         f.probability.mean,
                         f.overall.unwrap_or(f64::NAN)
                     )

@@ -11,7 +11,7 @@ use armix::blocks::Blocks;
 use armix::data::Dataset;
 use armix::diagnose::{BurnIn, Diagnosis, Verdict};
 use armix::error::{Error, Result};
-use armix::predict::Score;
+use armix::predict::HeldOutScore;
 use armix::problem::Choice;
 use armix::{diagnose, io};
 use serde::Serialize;
@@ -84,7 +84,7 @@ pub(crate) struct Full<'a> {
     #[serde(skip)]
     pub(crate) columns: &'a [String],
     pub(crate) truth: Option<Truth>,
-    pub(crate) held_out: Option<Score>,
+    pub(crate) held_out: Option<HeldOutScore>,
 }
 
 /// A block of the estimate.

@@ -1,11 +1,10 @@
-//! What the kernels take for each item, on four standard problems: `cargo bench -p armix`.
+//! What the kernels take for each item, on standard problems of all models: `cargo bench -p armix`.
 
 use armix::bench::{CLOCK, Place, measure};
 use armix::builtin;
-use armix::data::Data;
 use armix::error::Result;
 use armix::model::Model;
-use armix::models::{Bernoulli, Irm};
+use armix::problem::{Choice, Job, with_target};
 use armix::run::Start;
 use armix::state::Target;
 
@@ -16,15 +15,33 @@ const WARMUP: usize = 100;
 
 fn main() -> Result<()> {
     println!("{:26}{:10}{:>12}{:>10}{:>8}", "problem", "move", "ns per item", "×gibbs", "blocks");
-    for name in ["karate", "planted:10,100,0.1,0.01", "bernoulli-1", "mixture:10,100,50,0.1"] {
+    let problems = [
+        ("karate", None),
+        ("planted:10,100,0.1,0.01", None),
+        ("bernoulli-1", None),
+        ("mixture:10,100,50,0.1", None),
+        ("levels:10,100,50", None),
+        ("counts:10,100,50", None),
+        ("reals:10,100,50", None),
+        ("mixture:10,100,50,0.1", Some("mixed")),
+        ("reals:10,100,10", Some("niw")),
+    ];
+    for (name, model) in problems {
         let loaded = builtin::load(name, 1).expect("built in")?;
-        match loaded.data {
-            Data::Network(graph) => print(name, Target::new(Irm::new(graph, 1.0, 1.0)?, 1.0)?)?,
-            Data::Table(table) => print(name, Target::new(Bernoulli::new(table, 1.0, 1.0)?, 1.0)?)?,
-        }
+        let choice = Choice { model: model.map(String::from), ..Choice::default() };
+        with_target(&loaded, &choice, Kernels(name))?;
     }
     println!("{CLOCK} time, one thread");
     Ok(())
+}
+
+struct Kernels<'a>(&'a str);
+
+impl Job for Kernels<'_> {
+    type Output = ();
+    fn run<M: Model>(self, target: Target<M>) -> Result<()> {
+        print(self.0, target)
+    }
 }
 
 fn print<M: Model>(name: &str, target: Target<M>) -> Result<()> {

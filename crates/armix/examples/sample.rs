@@ -18,6 +18,7 @@ fn main() -> Result<()> {
         Data::Table(table) => {
             sample(Target::new(Bernoulli::new(table, 1.0, 1.0)?, 1.0)?, iterations)
         }
+        _ => Err(usage()),
     }
 }
 

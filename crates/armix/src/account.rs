@@ -85,6 +85,9 @@ pub fn to_repeat(manifest: &Manifest, args: &Choice) -> String {
     let text = |x: &Option<String>| x.clone().unwrap_or_default();
     option("model", text(&args.model), args.model.is_some());
     option("alpha", number(args.alpha), args.alpha != 1.0);
+    let types: Vec<String> =
+        args.types.iter().map(|(name, kind)| format!("{name}={kind}")).collect();
+    option("types", types.join(","), !types.is_empty());
     option("beta", format!("{},{}", args.beta.0, args.beta.1), args.beta != (1.0, 1.0));
     option("data-seed", args.data_seed.to_string(), args.data_seed != 1);
     option("threshold", number(args.threshold), args.threshold != 0.0);

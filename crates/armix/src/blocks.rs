@@ -1,7 +1,7 @@
 //! What the blocks of a partition look like in the data: densities of links, probabilities of
 //! features.
 
-use crate::data::{BinaryTable, Data, Graph, MISSING};
+use crate::data::{BinaryTable, Column, Data, Graph, Kind, MISSING, Table};
 use crate::special::beta_quantile;
 use serde::Serialize;
 
@@ -35,15 +35,29 @@ impl Interval {
     }
 }
 
-/// How often a column is one in a block.
+/// How often a column is one in a block, or has a level; or the mean of its numbers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Feature {
     /// The column, counted from 0.
     pub column: usize,
-    /// Its probability in the block.
+    /// Its level that tells most, if it has levels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<String>,
+    /// Its probability in the block, or the mean of its numbers there.
     pub probability: Interval,
-    /// The fraction of ones in all rows; `None` if no value was observed.
+    /// The fraction of ones in all rows, or of the level, or the mean; `None` if no value was observed.
     pub overall: Option<f64>,
+}
+
+impl Feature {
+    /// The column's name, with the level if there is one.
+    pub fn name(&self, columns: &[String]) -> String {
+        let column = match columns.get(self.column) {
+            Some(name) => name.clone(),
+            None => format!("column {}", self.column + 1),
+        };
+        self.level.as_ref().map_or_else(|| column.clone(), |level| format!("{column} = {level}"))
+    }
 }
 
 /// What is known of the blocks of a partition.
@@ -63,6 +77,7 @@ impl Blocks {
         match data {
             Data::Network(graph) => Blocks::Densities(densities(graph, beta, labels)),
             Data::Table(table) => Blocks::Features(features(table, beta, labels)),
+            Data::Columns(table) => Blocks::Features(typed_features(table, labels)),
         }
     }
 }
@@ -134,11 +149,82 @@ fn features(table: &BinaryTable, beta: (f64, f64), labels: &[u32]) -> Vec<Vec<Fe
         let feature = |column: usize| {
             let (ones, zeros) = counts[k * d + column];
             let probability = Interval::of_probability(ones, zeros, beta);
-            Feature { column, probability, overall: overall[column] }
+            Feature { column, level: None, probability, overall: overall[column] }
         };
         columns.into_iter().take(MOST_FEATURES).map(feature).collect()
     };
     (0..blocks).map(block).collect()
+}
+
+/// The features of columns of any types, by how many standard deviations a block is from all rows.
+fn typed_features(table: &Table, labels: &[u32]) -> Vec<Vec<Feature>> {
+    let mut found: Vec<Vec<(f64, Feature)>> = vec![Vec::new(); count(labels)];
+    for (at, column) in table.columns().iter().enumerate() {
+        match column.kind() {
+            Kind::Categorical => {
+                // Of all levels, the one that tells most of each block.
+                let mut best: Vec<Option<(f64, Feature)>> = vec![None; found.len()];
+                for (level, name) in column.names().iter().enumerate() {
+                    let is = |x: f64| f64::from(u8::from(x == level as f64));
+                    let each = feature(at, Some(name), column, &is, labels);
+                    for (best, new) in best.iter_mut().zip(each) {
+                        if best.as_ref().is_none_or(|old| new.0 > old.0) {
+                            *best = Some(new);
+                        }
+                    }
+                }
+                found.iter_mut().zip(best).for_each(|(list, best)| list.extend(best));
+            }
+            _ => {
+                let each = feature(at, None, column, &|x| x, labels);
+                found.iter_mut().zip(each).for_each(|(list, new)| list.push(new));
+            }
+        }
+    }
+    let sorted = |mut list: Vec<(f64, Feature)>| {
+        list.sort_by(|a, b| b.0.total_cmp(&a.0));
+        list.into_iter().take(MOST_FEATURES).map(|(_, feature)| feature).collect()
+    };
+    found.into_iter().map(sorted).collect()
+}
+
+/// The means of a function of a column by block, and how far they are from that of all rows. Intervals are
+/// 1.96 standard errors wide on either side.
+fn feature(
+    at: usize,
+    level: Option<&String>,
+    column: &Column,
+    of: &dyn Fn(f64) -> f64,
+    labels: &[u32],
+) -> Vec<(f64, Feature)> {
+    let mut sums = vec![(0.0, 0.0); count(labels)];
+    let (mut n, mut mean) = (0.0, 0.0);
+    for (&x, &label) in column.cells().iter().zip(labels).filter(|(x, _)| !x.is_nan()) {
+        let sum = &mut sums[label as usize];
+        *sum = (sum.0 + 1.0, sum.1 + of(x));
+        n += 1.0;
+        mean += (of(x) - mean) / n;
+    }
+    let centre: Vec<f64> = sums.iter().map(|(n, sum)| sum / n).collect();
+    let mut squares = vec![0.0; sums.len()];
+    let mut all = 0.0;
+    for (&x, &label) in column.cells().iter().zip(labels).filter(|(x, _)| !x.is_nan()) {
+        squares[label as usize] += (of(x) - centre[label as usize]).powi(2);
+        all += (of(x) - mean).powi(2);
+    }
+    let spread = (all / f64::max(n, 1.0)).sqrt().max(f64::MIN_POSITIVE);
+    (sums.iter().zip(&squares).zip(&centre))
+        .map(|(((n, _), square), &centre)| {
+            // A block without values knows what all rows say.
+            let centre = if *n > 0.0 { centre } else { mean };
+            let error = 1.96 * (square / f64::max(n - 1.0, 1.0) / f64::max(*n, 1.0)).sqrt();
+            let probability =
+                Interval { mean: centre, lower: centre - error, upper: centre + error };
+            let feature =
+                Feature { column: at, level: level.cloned(), probability, overall: Some(mean) };
+            ((centre - mean).abs() / spread, feature)
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -183,5 +269,27 @@ mod tests {
         let second = &table[1][1];
         assert_eq!((second.column, second.overall), (1, Some(0.25)));
         assert!((second.probability.mean - 1.0 / 5.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn features_of_any_columns() {
+        let names = vec!["x".to_string(), "y".to_string()];
+        let table = Table::new(vec![
+            Column::reals(vec![1.0, 3.0, 11.0, f64::NAN]),
+            Column::levels(names, vec![0.0, 0.0, 1.0, 1.0]),
+            Column::counts(vec![2.0; 4]),
+        ]);
+        let Blocks::Features(blocks) =
+            Blocks::new(&Data::Columns(table.unwrap()), (1.0, 1.0), &[0, 0, 1, 1])
+        else {
+            panic!("a table has features")
+        };
+        let columns = ["size".to_string(), "kind".to_string()];
+        let said: Vec<(String, f64)> =
+            blocks[1].iter().map(|f| (f.name(&columns), f.probability.mean)).collect();
+        assert_eq!(said[0], ("size".into(), 11.0));
+        assert!(said[1].0 == "kind = x" && said[1].1 == 0.0 || said[1] == ("kind = y".into(), 1.0));
+        assert_eq!(said[2], ("column 3".into(), 2.0));
+        assert_eq!(blocks[0][0].overall.map(|m| m.round()), Some(5.0));
     }
 }

@@ -1,11 +1,12 @@
 //! Data that come with the program: small classics typed in from the literature, and generators.
 
-use crate::data::{BinaryTable, Data, Dataset, Graph};
+use crate::data::{BinaryTable, Column, Data, Dataset, Graph, Table};
 use crate::error::{Error, Result};
+use crate::families::normal;
 use crate::rng::{Purpose, Rng};
 
 /// The names of the built-in data, with what they are.
-pub const LIST: [(&str, &str); 9] = [
+pub const LIST: [(&str, &str); 12] = [
     ("karate", "34 members of a karate club (Zachary 1977)"),
     ("southern-women", "18 women at 14 events or not (Davis et al. 1941)"),
     ("four-vertex", "the paper's smallest graph: 0-1, 0-2, 0-3, 2-3"),
@@ -14,6 +15,9 @@ pub const LIST: [(&str, &str); 9] = [
     ("bernoulli-3", "the same with 10 columns"),
     ("planted:K,size,p_in,p_out", "a network of K blocks, linked within and between"),
     ("mixture:K,size,columns,noise", "K blocks of random rows, with a share of cells flipped"),
+    ("levels:K,size,columns", "K blocks of random rows of four levels"),
+    ("counts:K,size,columns", "the same with counts"),
+    ("reals:K,size,columns", "the same with real numbers"),
     ("grid:WxH", "a grid whose opposite borders touch"),
 ];
 
@@ -39,6 +43,9 @@ pub fn load(name: &str, data_seed: u64) -> Option<Result<Dataset>> {
         Some(("planted", parameters)) => planted(parameters, data_seed).and_then(network),
         Some(("mixture", parameters)) => {
             mixture(parameters, data_seed).map(|table| Dataset::new(Data::Table(table)))
+        }
+        Some((kind @ ("levels" | "counts" | "reals"), parameters)) => {
+            typed(kind, parameters, data_seed).map(|table| Dataset::new(Data::Columns(table)))
         }
         Some(("grid", parameters)) => grid(parameters).and_then(network),
         Some(_) => return None,
@@ -229,6 +236,48 @@ fn mixture(parameters: &str, data_seed: u64) -> Result<BinaryTable> {
         .map(|at| pattern[at / d / size * d + at % d] ^ u8::from(rng.uniform() < noise))
         .collect();
     BinaryTable::new(n, d, cells)
+}
+
+fn typed(kind: &str, parameters: &str, data_seed: u64) -> Result<Table> {
+    let count = |text: &str| text.trim().parse::<usize>().ok().filter(|&c| c > 0);
+    let parts: Option<Vec<usize>> = parameters.split(',').map(count).collect();
+    let fits = |blocks: usize, size: usize, d: usize| {
+        blocks.checked_mul(size)?.checked_mul(d).filter(|&cells| cells <= 1 << 28)
+    };
+    let (blocks, size, d) = match parts.as_deref() {
+        Some(&[blocks, size, d]) if fits(blocks, size, d).is_some() => (blocks, size, d),
+        _ => {
+            return Err(Error::new(format!(
+                "{kind}:{parameters}: write {kind}:K,size,columns with whole numbers above 0 and at most 2^28 cells, for example {kind}:4,50,20"
+            )));
+        }
+    };
+    let mut rng = Rng::from_seed(Purpose::Data, data_seed);
+    let mut column = || {
+        let mut values = Vec::with_capacity(blocks * size);
+        for _ in 0..blocks {
+            let (favourite, centre) = (rng.below(4), 3.0 * normal(&mut || rng.uniform()));
+            let lambda = 1.0 + 10.0 * rng.uniform();
+            for _ in 0..size {
+                values.push(match kind {
+                    "levels" if rng.uniform() < 0.7 => favourite as f64,
+                    "levels" => rng.below(4) as f64,
+                    "counts" => {
+                        // About Poisson: a rounded normal number of the same mean and variance.
+                        let x = lambda + lambda.sqrt() * normal(&mut || rng.uniform());
+                        libm::round(x.max(0.0))
+                    }
+                    _ => centre + normal(&mut || rng.uniform()),
+                });
+            }
+        }
+        match kind {
+            "levels" => Column::levels(["a", "b", "c", "d"].map(String::from).to_vec(), values),
+            "counts" => Column::counts(values),
+            _ => Column::reals(values),
+        }
+    };
+    Table::new((0..d).map(|_| column()).collect())
 }
 
 fn grid(parameters: &str) -> Result<Graph> {

@@ -1,5 +1,9 @@
 //! What is clustered: an undirected network or a binary table.
 
+mod table;
+
+pub use table::{Column, Kind, MAX_COUNT, MAX_REAL, Table};
+
 use crate::error::{Error, Result};
 
 /// Items are numbered with 32 bits; the last number means "nowhere".
@@ -277,8 +281,10 @@ fn check_n(n: usize, what: &str) -> Result<()> {
 pub enum Data {
     /// A network.
     Network(Graph),
-    /// A table.
+    /// A table of zeros and ones.
     Table(BinaryTable),
+    /// A table of columns of any types.
+    Columns(Table),
 }
 
 impl Data {
@@ -287,6 +293,7 @@ impl Data {
         match self {
             Data::Network(graph) => graph.n(),
             Data::Table(table) => table.n(),
+            Data::Columns(table) => table.n(),
         }
     }
 
@@ -295,12 +302,13 @@ impl Data {
         match self {
             Data::Network(graph) => graph.hidden_pairs().collect(),
             Data::Table(table) => table.missing().collect(),
+            Data::Columns(table) => table.missing().collect(),
         }
     }
 }
 
 /// Data with what is known about them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Dataset {
     /// The data.
     pub data: Data,
@@ -315,12 +323,12 @@ pub struct Dataset {
 }
 
 /// An entry that was observed and then hidden.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HeldOut {
     /// The pair of vertices, or row and column.
     pub entry: (u32, u32),
-    /// Whether there is a link, or a one.
-    pub value: bool,
+    /// What it was: 1 for a link or a one, the number of a level, a count, a number.
+    pub value: f64,
 }
 
 impl Dataset {

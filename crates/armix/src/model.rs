@@ -77,16 +77,28 @@ pub trait Model: Sized + Send + Sync + 'static {
     /// hyper-parameters: the statistics are those of the same data with others.
     fn refresh(&self, stats: &mut Self::Stats, z: &Partition);
 
-    /// The probability that an entry (a pair of vertices, or row and column) is one, given the blocks of
-    /// z and all that was observed. Both items are placed.
+    /// What an entry (a pair of vertices, or row and column) is expected to be, given the blocks of z and
+    /// all that was observed: for zeros and ones the probability of a one. Both items are placed.
     fn predict(&self, stats: &Self::Stats, z: &Partition, entry: (u32, u32)) -> f64;
+
+    /// ln p of a value of an entry, given the blocks of z and all that was observed; for reals the density.
+    fn ln_predictive(
+        &self,
+        stats: &Self::Stats,
+        z: &Partition,
+        entry: (u32, u32),
+        value: f64,
+    ) -> f64 {
+        let p = self.predict(stats, z, entry);
+        libm::log(if value == 1.0 { p } else { 1.0 - p })
+    }
 
     /// A small made-up instance with n items, not symmetric in its items, for verification. If n is
     /// odd, something in it is missing, so that every test sees both kinds.
     fn example(n: usize) -> Self;
 
     /// New data of the same shape drawn from p(Y | z), with the same hyper-parameters and the same
-    /// entries missing. One random number is used for each observed entry.
+    /// entries missing. Models of zeros and ones use one random number for each observed entry.
     fn simulate(&self, labels: &[u32], uniform: &mut dyn FnMut() -> f64) -> Self;
 
     /// The bytes that the statistics of one state take with so many blocks.

@@ -1,6 +1,6 @@
 //! New items beside those of a run, read and coded alike, so that it can be told where they belong.
 
-use crate::data::{Data, Dataset, Graph};
+use crate::data::{Column, Data, Dataset, Graph, Kind};
 use crate::error::{Error, Result};
 use crate::io;
 use crate::io::raw::{Raw, RawColumn, RawNetwork, RawTable};
@@ -58,9 +58,7 @@ pub fn with_new_rows(
     mut new: RawTable,
     choice: &Choice,
 ) -> Result<Dataset> {
-    let Data::Table(old) = &dataset.data else {
-        return Err(Error::new("the data of this run are no table"));
-    };
+    let no_table = || Error::new("the data of this run are no table");
     let known = |name: &str| all.columns.iter().any(|c| c.name == name);
     if !new.columns.iter().any(|c| known(&c.name)) {
         // A header above few rows of words looks like one more row; the run knows better.
@@ -95,6 +93,15 @@ pub fn with_new_rows(
     }
     all.lines.clear();
     let mut prepare = choice.options()?;
+    // Columns stay what they were.
+    match &dataset.data {
+        Data::Network(_) => return Err(no_table()),
+        Data::Table(_) => prepare.table.all = Some(Kind::Binary),
+        Data::Columns(old) => {
+            let kinds = old.columns().iter().map(Column::kind);
+            prepare.table.types = dataset.columns.iter().cloned().zip(kinds).collect();
+        }
+    }
     if let Some(id) = id {
         prepare.table.id_column = Some((id + 1).to_string());
     }
@@ -105,15 +112,19 @@ pub fn with_new_rows(
             *name = format!("new {}", at + 1 - dataset.names.len());
         }
     }
-    let Data::Table(table) = &prepared.data else {
-        return Err(Error::new("the data of this run are no table"));
-    };
-    if table.d() != old.d() {
-        return Err(Error::new(
-            "with these rows the columns are understood differently: choose them with --columns when you fit",
-        ));
-    }
     let hidden: Vec<(u32, u32)> = dataset.held_out.iter().map(|h| h.entry).collect();
-    prepared.data = Data::Table(table.hiding(&hidden));
+    prepared.data = match (&dataset.data, &prepared.data) {
+        (Data::Table(old), Data::Table(table)) if table.d() == old.d() => {
+            Data::Table(table.hiding(&hidden))
+        }
+        (Data::Columns(old), Data::Columns(table)) if table.d() == old.d() => {
+            Data::Columns(table.hiding(&hidden).scaled_by_first(old.n()))
+        }
+        _ => {
+            return Err(Error::new(
+                "with these rows the columns are understood differently: choose them with --columns when you fit",
+            ));
+        }
+    };
     Ok(prepared)
 }

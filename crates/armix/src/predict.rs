@@ -1,6 +1,6 @@
 //! What the draws say about entries that were not observed, and about items that were not there.
 
-use crate::data::{Data, Dataset, HeldOut, MISSING};
+use crate::data::{Data, Dataset, HeldOut, Kind, MISSING, Table};
 use crate::error::{Error, Result};
 use crate::history::Row;
 use crate::model::Model;
@@ -26,6 +26,7 @@ pub fn hold_out(mut dataset: Dataset, fraction: f64, seed: u64) -> Result<Datase
     let (n, columns) = match &dataset.data {
         Data::Network(graph) => (graph.n(), graph.n()),
         Data::Table(table) => (table.n(), table.d()),
+        Data::Columns(table) => (table.n(), table.d()),
     };
     let entries = n as f64 * columns as f64;
     if entries > MAX_ENTRIES || entries * fraction > MAX_HELD_OUT {
@@ -42,7 +43,7 @@ pub fn hold_out(mut dataset: Dataset, fraction: f64, seed: u64) -> Result<Datase
                 graph.neighbours(u).iter().for_each(|&v| linked[v as usize] = true);
                 for v in u + 1..n {
                     if rng.uniform() < fraction && !graph.unobserved(u).contains(&(v as u32)) {
-                        let value = linked[v];
+                        let value = f64::from(u8::from(linked[v]));
                         held_out.push(HeldOut { entry: (u as u32, v as u32), value });
                     }
                 }
@@ -54,7 +55,17 @@ pub fn hold_out(mut dataset: Dataset, fraction: f64, seed: u64) -> Result<Datase
                 for (column, &cell) in table.row(row).iter().enumerate() {
                     if rng.uniform() < fraction && cell != MISSING {
                         let entry = (row as u32, column as u32);
-                        held_out.push(HeldOut { entry, value: cell == 1 });
+                        held_out.push(HeldOut { entry, value: f64::from(cell) });
+                    }
+                }
+            }
+        }
+        Data::Columns(table) => {
+            for row in 0..n {
+                for (column, values) in table.columns().iter().enumerate() {
+                    let value = values.cells()[row];
+                    if rng.uniform() < fraction && !value.is_nan() {
+                        held_out.push(HeldOut { entry: (row as u32, column as u32), value });
                     }
                 }
             }
@@ -64,18 +75,20 @@ pub fn hold_out(mut dataset: Dataset, fraction: f64, seed: u64) -> Result<Datase
     dataset.data = match &dataset.data {
         Data::Network(graph) => Data::Network(graph.hiding(&hidden)),
         Data::Table(table) => Data::Table(table.hiding(&hidden)),
+        Data::Columns(table) => Data::Columns(table.hiding(&hidden)),
     };
     if held_out.is_empty() {
         return Err(Error::new(format!(
             "--hold-out {fraction} of {n} × {columns} entries hides nothing: hold out more"
         )));
     }
-    let ones = held_out.iter().filter(|h| h.value).count();
+    let ones = held_out.iter().filter(|h| h.value == 1.0).count();
     let what = match &dataset.data {
         Data::Network(_) => {
             format!("{} pairs were held out, {ones} of them linked", held_out.len())
         }
         Data::Table(_) => format!("{} cells were held out, {ones} of them ones", held_out.len()),
+        Data::Columns(_) => format!("{} cells were held out", held_out.len()),
     };
     dataset.notes.push(what);
     dataset.held_out = held_out;
@@ -101,7 +114,127 @@ pub fn entries<M: Model>(target: &Target<M>, draws: &[&Row], entries: &[(u32, u3
     sums.iter().map(|sum| sum / draws.len() as f64).collect()
 }
 
-/// How good predictions are.
+/// ln p of each of these values of entries: the mean over the draws of its probability (or density) given the
+/// blocks.
+///
+/// # Panics
+/// When there are no draws.
+pub fn ln_values<M: Model>(target: &Target<M>, draws: &[&Row], held_out: &[HeldOut]) -> Vec<f64> {
+    assert!(!draws.is_empty(), "predictions need draws");
+    // Running ln Σ p, as densities can be too small for a number.
+    let mut sums = vec![f64::NEG_INFINITY; held_out.len()];
+    let mut labels = Vec::new();
+    for draw in draws {
+        draw.unpack(&mut labels);
+        let state = State::from_labels(target, &labels);
+        for (sum, h) in sums.iter_mut().zip(held_out) {
+            let ln_p = state.ln_predictive(h.entry, h.value);
+            let (large, small) = if ln_p > *sum { (ln_p, *sum) } else { (*sum, ln_p) };
+            *sum = large + libm::log1p(libm::exp(small - large));
+        }
+    }
+    let count = libm::log(draws.len() as f64);
+    sums.iter().map(|sum| sum - count).collect()
+}
+
+/// What is said of a cell of a table of any columns.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Cell {
+    /// The mean, or the number of the most probable level.
+    pub value: f64,
+    /// The probability of that level, or of a one.
+    pub probability: Option<f64>,
+}
+
+/// Predictions of cells of a table whose columns have types.
+///
+/// # Panics
+/// When there are no draws.
+pub fn cells<M: Model>(
+    target: &Target<M>,
+    table: &Table,
+    draws: &[&Row],
+    entries: &[(u32, u32)],
+) -> Vec<Cell> {
+    let means = self::entries(target, draws, entries);
+    // Every level of every entry in a categorical column is asked for.
+    let levels = |entry: (u32, u32)| match table.columns()[entry.1 as usize].kind() {
+        Kind::Categorical => table.columns()[entry.1 as usize].names().len(),
+        _ => 0,
+    };
+    let asked: Vec<HeldOut> = (entries.iter())
+        .flat_map(|&entry| (0..levels(entry)).map(move |l| HeldOut { entry, value: l as f64 }))
+        .collect();
+    let mut ln_p = ln_values(target, draws, &asked).into_iter();
+    (entries.iter().zip(means))
+        .map(|(&entry, mean)| match table.columns()[entry.1 as usize].kind() {
+            Kind::Binary => Cell { value: mean, probability: Some(mean) },
+            Kind::Count | Kind::Real => Cell { value: mean, probability: None },
+            Kind::Categorical => {
+                let each: Vec<f64> = ln_p.by_ref().take(levels(entry)).collect();
+                let best = (0..each.len()).max_by(|&a, &b| each[a].total_cmp(&each[b]));
+                let best = best.unwrap_or(0);
+                Cell { value: best as f64, probability: each.get(best).map(|p| libm::exp(*p)) }
+            }
+        })
+        .collect()
+}
+
+/// How good predictions of a table of any columns are.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TableScore {
+    /// The number of cells that were predicted.
+    pub entries: usize,
+    /// The mean of ln p(what is true), in nats; of densities for reals, so that it depends on their units.
+    pub log_score: f64,
+    /// The same if all rows were in one block.
+    pub log_score_of_one_block: f64,
+}
+
+/// Compares predictions of held-out cells with what is true.
+pub fn table_score<M: Model>(
+    target: &Target<M>,
+    draws: &[&Row],
+    held_out: &[HeldOut],
+) -> TableScore {
+    let mean = |ln_p: Vec<f64>| ln_p.iter().sum::<f64>() / held_out.len().max(1) as f64;
+    let together = Row::new(&vec![0; target.model.n()]);
+    TableScore {
+        entries: held_out.len(),
+        log_score: mean(ln_values(target, draws, held_out)),
+        log_score_of_one_block: mean(ln_values(target, &[&together], held_out)),
+    }
+}
+
+/// How good predictions of held-out entries are, for any data.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum HeldOutScore {
+    /// Of zeros and ones.
+    Binary(Score),
+    /// Of columns of any types.
+    Table(TableScore),
+}
+
+/// Compares predictions of the held-out entries with what is true.
+///
+/// # Panics
+/// When there are no draws.
+pub fn held_out_score<M: Model>(
+    target: &Target<M>,
+    dataset: &Dataset,
+    draws: &[&Row],
+) -> HeldOutScore {
+    let held_out = &dataset.held_out;
+    if let Data::Columns(_) = &dataset.data {
+        return HeldOutScore::Table(table_score(target, draws, held_out));
+    }
+    let asked: Vec<(u32, u32)> = held_out.iter().map(|h| h.entry).collect();
+    let truth: Vec<bool> = held_out.iter().map(|h| h.value == 1.0).collect();
+    HeldOutScore::Binary(score(&entries(target, draws, &asked), &truth))
+}
+
+/// How good predictions of zeros and ones are.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Score {
     /// The number of entries that were predicted.
@@ -225,9 +358,9 @@ fn add(assignment: &mut Assignment, gains: &[f64], slots: &[Slot], share: &[f64]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{BinaryTable, Graph, MISSING};
+    use crate::data::{BinaryTable, Column, Graph, MISSING};
     use crate::exact;
-    use crate::models::{Bernoulli, Irm};
+    use crate::models::{Bernoulli, Irm, Mixed};
     use crate::partition::all_partitions;
 
     /// p(entry = 1 | everything observed) = Σ_z p(z | Y) p(entry = 1 | z, Y): with all partitions as draws
@@ -251,6 +384,50 @@ mod tests {
             .map(|p| p.probability * entries(&target, &[&Row::new(&p.labels)], &[(1, 1)])[0])
             .sum();
         assert!((predicted - one).abs() < 1e-12, "{predicted} ≠ {one}");
+    }
+
+    /// The same for every kind of column: p(value | observed) is a ratio of evidences.
+    #[test]
+    fn predictions_of_any_columns_are_ratios_of_evidences() {
+        let nan = f64::NAN;
+        let levels = || vec!["a".to_string(), "b".to_string(), "c".to_string()];
+        let table = |level: f64, count: f64, real: f64| {
+            let columns = vec![
+                Column::levels(levels(), vec![0.0, level, 2.0, 2.0]),
+                Column::counts(vec![3.0, 1.0, count, 0.0]),
+                Column::reals(vec![0.5, -1.0, 2.0, real]),
+                Column::binary(vec![0.0, 1.0, 1.0, nan]),
+            ];
+            // Hidden cells set no scale.
+            let scale = |t: Table| t.scaled_by_first(0);
+            Target::new(Mixed::of(&scale(Table::new(columns).unwrap()), (0.8, 1.7)).unwrap(), 1.3)
+                .unwrap()
+        };
+        let evidence = |target: &Target<Mixed>| -> f64 {
+            all_partitions(4).iter().map(|z| target.ln_q(z).exp()).sum()
+        };
+        let target = table(nan, nan, nan);
+        let posterior = exact::posterior(&target).unwrap();
+        let all = evidence(&target);
+        let check = |column: u32, row: u32, value: f64, with: &Target<Mixed>| {
+            let held = [HeldOut { entry: (row, column), value }];
+            let predicted: f64 = (posterior.iter())
+                .map(|p| {
+                    p.probability * ln_values(&target, &[&Row::new(&p.labels)], &held)[0].exp()
+                })
+                .sum();
+            let exact = evidence(with) / all;
+            assert!((predicted - exact).abs() < 1e-12, "column {column}: {predicted} ≠ {exact}");
+        };
+        for level in [0.0, 1.0, 2.0] {
+            check(0, 1, level, &table(level, nan, nan));
+        }
+        for count in [0.0, 1.0, 7.0] {
+            check(1, 2, count, &table(nan, count, nan));
+        }
+        for real in [-1.0, 0.25, 2.0] {
+            check(2, 3, real, &table(nan, nan, real));
+        }
     }
 
     #[test]
@@ -311,7 +488,7 @@ mod tests {
         assert_eq!(hidden.data.hidden().len(), hidden.held_out.len() + 1);
         for h in &hidden.held_out {
             let (row, column) = (h.entry.0 as usize, h.entry.1 as usize);
-            assert_eq!(table.row(row)[column], u8::from(h.value));
+            assert_eq!(f64::from(table.row(row)[column]), h.value);
         }
         for wrong in [0.0, 1.0, -0.1, f64::NAN] {
             assert!(hold_out(dataset.clone(), wrong, 5).is_err());
@@ -319,10 +496,11 @@ mod tests {
         let graph = Graph::new(20, &(0..19).map(|v| (v, v + 1)).collect::<Vec<_>>()).unwrap();
         let hidden = hold_out(Dataset::new(Data::Network(graph.clone())), 0.5, 5).unwrap();
         let Data::Network(seen) = &hidden.data else { panic!("a network") };
-        let links = hidden.held_out.iter().filter(|h| h.value).count();
+        let links = hidden.held_out.iter().filter(|h| h.value == 1.0).count();
         assert_eq!(seen.edges() + links, 19);
         for h in &hidden.held_out {
-            assert_eq!(graph.linked(h.entry.0 as usize, h.entry.1 as usize), h.value);
+            let linked = graph.linked(h.entry.0 as usize, h.entry.1 as usize);
+            assert_eq!(f64::from(u8::from(linked)), h.value);
             assert!(!seen.linked(h.entry.0 as usize, h.entry.1 as usize));
         }
     }

@@ -2,12 +2,13 @@
 //! run remembers of them; the one place that knows all models.
 
 use crate::constraints::{Beforehand, Constraints};
-use crate::data::{Data, Dataset};
+use crate::data::{Column, Data, Dataset, Kind, Table};
 use crate::error::{Error, Result};
+use crate::families::{Categorical, Family, Gaussian, Poisson};
 use crate::io::raw::RawNetwork;
 use crate::io::{self, NetworkOptions, TableOptions, Wanted};
 use crate::model::Model;
-use crate::models::{self, Bernoulli, Irm};
+use crate::models::{self, Bernoulli, Columns, Irm, Mixed, Niw};
 use crate::state::Target;
 use crate::store::{self, DataInfo, ModelInfo};
 use crate::{builtin, predict};
@@ -37,6 +38,9 @@ pub struct Choice {
     pub id_column: Option<String>,
     /// The column with known groups.
     pub label_column: Option<String>,
+    /// The types of columns that are not what they seem.
+    #[serde(default)]
+    pub types: Vec<(String, Kind)>,
     /// Hide this fraction of pairs or cells.
     #[serde(default)]
     pub hold_out: Option<f64>,
@@ -61,6 +65,7 @@ impl Default for Choice {
             columns: None,
             id_column: None,
             label_column: None,
+            types: Vec::new(),
             hold_out: None,
             hold_out_seed: 1,
             beforehand: Beforehand::default(),
@@ -71,10 +76,15 @@ impl Default for Choice {
 impl Choice {
     /// How files are read and prepared.
     pub fn options(&self) -> Result<io::Options> {
-        let wanted = match self.model.as_deref() {
-            None => None,
-            Some(Irm::NAME) => Some(Wanted::Network),
-            Some(Bernoulli::NAME) => Some(Wanted::Table),
+        let (wanted, all) = match self.model.as_deref() {
+            None => (None, None),
+            Some(Irm::NAME) => (Some(Wanted::Network), None),
+            Some(Bernoulli::NAME) => (Some(Wanted::Table), Some(Kind::Binary)),
+            Some(Categorical::NAME) => (Some(Wanted::Table), Some(Kind::Categorical)),
+            Some(Poisson::NAME) => (Some(Wanted::Table), Some(Kind::Count)),
+            Some(Gaussian::NAME) => (Some(Wanted::Table), Some(Kind::Real)),
+            Some(Niw::NAME) => (Some(Wanted::Table), Some(Kind::Real)),
+            Some(Mixed::NAME) => (Some(Wanted::Table), None),
             Some(other) => {
                 return Err(Error::new(format!(
                     "there is no model '{other}'; the models are {}",
@@ -93,6 +103,8 @@ impl Choice {
                 columns: self.columns.clone(),
                 id_column: self.id_column.clone(),
                 label_column: self.label_column.clone(),
+                types: self.types.clone(),
+                all,
             },
         })
     }
@@ -179,8 +191,55 @@ fn with_model<J: Job>(dataset: &Dataset, args: &Choice, job: J) -> Result<J::Out
         (Data::Table(table), None | Some(Bernoulli::NAME)) => {
             job.run(Target::new(Bernoulli::new(table.clone(), plus, minus)?, args.alpha)?)
         }
+        (Data::Table(table), Some(Mixed::NAME)) => {
+            let table = Table::from_zeros_and_ones(table);
+            job.run(Target::new(Mixed::of(&table, args.beta)?, args.alpha)?)
+        }
+        (Data::Columns(table), model) => {
+            let columns: Vec<&Column> = table.columns().iter().collect();
+            let alpha = args.alpha;
+            match (model.unwrap_or_else(|| name_for(table)), table.only_kind()) {
+                (Bernoulli::NAME, Some(Kind::Binary)) => {
+                    let cells = Table::zeros_and_ones(&columns)?;
+                    job.run(Target::new(Bernoulli::new(cells, plus, minus)?, alpha)?)
+                }
+                (Categorical::NAME, Some(Kind::Categorical)) => job.run(Target::new(
+                    Columns::<Categorical>::new(&columns, Categorical::DEFAULTS)?,
+                    alpha,
+                )?),
+                (Poisson::NAME, Some(Kind::Count)) => job.run(Target::new(
+                    Columns::<Poisson>::new(&columns, Poisson::DEFAULTS)?,
+                    alpha,
+                )?),
+                (Gaussian::NAME, Some(Kind::Real)) => job.run(Target::new(
+                    Columns::<Gaussian>::new(&columns, Gaussian::DEFAULTS)?,
+                    alpha,
+                )?),
+                (Niw::NAME, Some(Kind::Real)) => {
+                    let cell = |row: usize, column: usize| {
+                        let name = dataset.columns.get(column).cloned();
+                        let name = name.unwrap_or_else(|| (column + 1).to_string());
+                        format!("row '{}', column '{name}'", dataset.names[row])
+                    };
+                    job.run(Target::new(Niw::new(&columns, Niw::DEFAULTS, &cell)?, alpha)?)
+                }
+                (Mixed::NAME, _) => job.run(Target::new(Mixed::of(table, args.beta)?, alpha)?),
+                (model, _) => mismatch("tables with columns of these types", model),
+            }
+        }
         (Data::Network(_), Some(model)) => mismatch("networks", model),
-        (Data::Table(_), Some(model)) => mismatch("tables", model),
+        (Data::Table(_), Some(model)) => mismatch("tables of zeros and ones", model),
+    }
+}
+
+/// The name of the model that a table is made for.
+fn name_for(table: &Table) -> &'static str {
+    match table.only_kind() {
+        Some(Kind::Binary) => Bernoulli::NAME,
+        Some(Kind::Categorical) => Categorical::NAME,
+        Some(Kind::Count) => Poisson::NAME,
+        Some(Kind::Real) => Gaussian::NAME,
+        None => Mixed::NAME,
     }
 }
 
@@ -200,9 +259,12 @@ pub fn info(name: &str, args: &Choice, dataset: &Dataset) -> Result<DataInfo> {
 
 /// What a run remembers of its model.
 pub fn model_info(args: &Choice, dataset: &Dataset) -> ModelInfo {
-    let name = match dataset.data {
-        Data::Network(_) => Irm::NAME,
-        Data::Table(_) => Bernoulli::NAME,
+    let name = match (&dataset.data, args.model.as_deref()) {
+        (Data::Network(_), _) => Irm::NAME,
+        (Data::Table(_), Some(Mixed::NAME)) => Mixed::NAME,
+        (Data::Table(_), _) => Bernoulli::NAME,
+        (Data::Columns(_), Some(model)) => model,
+        (Data::Columns(table), None) => name_for(table),
     };
     ModelInfo { name: name.to_string(), alpha: args.alpha, beta: args.beta }
 }
@@ -223,6 +285,13 @@ pub fn fingerprint(dataset: &Dataset) -> String {
         }
         Data::Table(table) => {
             (0..table.n()).for_each(|row| bytes.extend_from_slice(table.row(row)));
+        }
+        Data::Columns(table) => {
+            for column in table.columns() {
+                bytes.extend_from_slice(column.kind().name().as_bytes());
+                bytes.extend_from_slice(column.names().join("\n").as_bytes());
+                column.cells().iter().for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
+            }
         }
     }
     store::fingerprint(&bytes)

@@ -294,7 +294,12 @@ impl<M: Model> State<M> {
         self.z.unpin_all();
     }
 
-    /// The probability that an entry of the data is one, given the blocks; see [`Model::predict`].
+    /// ln p of a value of an entry, given the blocks; see [`Model::ln_predictive`].
+    pub fn ln_predictive(&self, entry: (u32, u32), value: f64) -> f64 {
+        self.target.model.ln_predictive(&self.stats, &self.z, entry, value)
+    }
+
+    /// What an entry of the data is expected to be, given the blocks; see [`Model::predict`].
     pub fn predict(&self, entry: (u32, u32)) -> f64 {
         self.target.model.predict(&self.stats, &self.z, entry)
     }

@@ -60,6 +60,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "constraints",
             "data",
             "error",
+            "families",
             "io",
             "model",
             "models",
@@ -100,7 +101,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("exact", &["error", "model", "partition", "state"]),
     ("io", &["data", "error", "partition"]),
-    ("builtin", &["data", "error", "rng"]),
+    ("builtin", &["data", "error", "families", "rng"]),
     ("verify", &["exact", "model", "models", "moves", "partition", "rng", "state", "sweep"]),
 ];
 

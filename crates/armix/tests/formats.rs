@@ -22,7 +22,7 @@ fn read(path: &Path) -> Result<Dataset> {
 fn graph(dataset: &Dataset) -> &Graph {
     match &dataset.data {
         Data::Network(graph) => graph,
-        Data::Table(_) => panic!("a network was expected"),
+        _ => panic!("a network was expected"),
     }
 }
 

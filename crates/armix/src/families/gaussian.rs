@@ -54,7 +54,7 @@ impl Grid {
 
 /// The mean of n places that add up to `sum`: a whole number q near it, and what remains of the sum.
 #[inline]
-fn divide(sum: i128, n: i128) -> (i128, i128) {
+pub(crate) fn divide(sum: i128, n: i128) -> (i128, i128) {
     // Divisions of short numbers are much faster.
     let q = match (i64::try_from(sum), n as i64) {
         (Ok(sum), n) => i128::from(sum / n),
@@ -331,7 +331,7 @@ impl Family for Gaussian {
     }
     fn fit(columns: &[Values<'_>], hypers: &[f64]) -> Vec<Self> {
         let column = |c: &Values<'_>| {
-            let (mean, spread) = Gaussian::mean_and_spread(c.observed());
+            let (mean, spread) = Gaussian::mean_and_spread(c.typical());
             (mean, spread, Grid::new(c.observed(), c.cells.len() as u64))
         };
         let placed: Vec<_> = columns.iter().map(column).collect();

@@ -10,6 +10,7 @@ mod poisson;
 pub use binary::Binary;
 pub use categorical::Categorical;
 pub use draw::{gamma, normal};
+pub(crate) use gaussian::divide;
 pub use gaussian::{Gaussian, Grid, Kept as GaussianKept};
 pub use poisson::{Kept as PoissonKept, Poisson};
 
@@ -136,12 +137,19 @@ pub struct Values<'a> {
     pub cells: &'a [f64],
     /// The number of levels, if they are levels.
     pub levels: usize,
+    /// So many of the first values set the scale of a prior.
+    pub reference: usize,
 }
 
 impl<'a> Values<'a> {
     /// What was observed.
     pub fn observed(&self) -> impl Iterator<Item = f64> + Clone + 'a {
         self.cells.iter().copied().filter(|x| !x.is_nan())
+    }
+
+    /// What was observed of those that set the scale.
+    pub fn typical(&self) -> impl Iterator<Item = f64> + Clone + 'a {
+        self.cells[..self.reference].iter().copied().filter(|x| !x.is_nan())
     }
 }
 

@@ -209,7 +209,7 @@ impl Family for Poisson {
         sum
     }
     fn fit(columns: &[Values<'_>], hypers: &[f64]) -> Vec<Self> {
-        let typical: Vec<f64> = columns.iter().map(|c| Poisson::typical(c.observed())).collect();
+        let typical: Vec<f64> = columns.iter().map(|c| Poisson::typical(c.typical())).collect();
         let (value, sum) = Poisson::largest(columns);
         Poisson::new(&typical, (hypers[0], hypers[1]), value, sum)
     }

@@ -30,8 +30,8 @@ mod zip;
 pub use draws::{Draws, read_draws};
 pub use labels::{parse_known, parse_labels, parse_together};
 pub use prepare::{NetworkOptions, network};
-pub use table_data::{ColumnInfo, ColumnKind, TableOptions, binary, column_types};
-pub use write::{NpyNumber, raw_table, write, write_file, write_npy};
+pub use table_data::{ColumnInfo, ColumnKind, TableOptions, binary, column_types, tabular, types};
+pub use write::{NpyNumber, raw_table, raw_table_of, write, write_file, write_npy};
 
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -99,7 +99,7 @@ pub fn read(path: &Path, options: &Options) -> Result<Dataset> {
 pub fn prepare(raw: Raw, options: &Options) -> Result<Dataset> {
     match raw {
         Raw::Network(raw) => network(raw, &options.network),
-        Raw::Table(raw) => binary(&raw, &options.table),
+        Raw::Table(raw) => tabular(&raw, &options.table),
     }
 }
 

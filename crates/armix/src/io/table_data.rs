@@ -1,8 +1,8 @@
-//! From a table as its file has it to the zeros and ones that are clustered.
+//! From a table as its file has it to the columns that are clustered, each with its type.
 
 use super::raw::{RawColumn, RawTable};
 use super::table::is_number;
-use crate::data::{BinaryTable, Data, Dataset, MISSING};
+use crate::data::{BinaryTable, Column, Data, Dataset, Kind, MAX_COUNT, MAX_REAL, MISSING, Table};
 use crate::error::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -34,7 +34,20 @@ pub struct TableOptions {
     /// The column with known groups, which is left out; without it, those called `class`, `type`,
     /// `label` or `group` that are not just zeros and ones.
     pub label_column: Option<String>,
+    /// What columns are, for those that are not what they seem.
+    pub types: Vec<(String, Kind)>,
+    /// What all columns must be, if a model asks for it.
+    pub all: Option<Kind>,
 }
+
+/// Of words, so many different ones at most are levels.
+const MAX_LEVELS: usize = 256;
+
+/// Whole numbers are counts if the smallest is at most this …
+const SMALL_COUNT: f64 = 10.0;
+
+/// … and the largest at most that.
+const LARGE_COUNT: f64 = 10_000.0;
 
 /// What kind of values a column has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,9 +105,16 @@ pub fn column_types(table: &RawTable) -> Vec<ColumnInfo> {
     table.columns.iter().map(info).collect()
 }
 
-/// The zeros and ones of a table. Columns of two other values are coded, which the notes say, as they
-/// say how many cells are missing; what cannot be coded is an error.
-pub fn binary(table: &RawTable, options: &TableOptions) -> Result<Dataset> {
+/// Which columns are what.
+struct Roles {
+    /// The column that names the rows.
+    id: Option<usize>,
+    /// The columns to cluster by.
+    data: Vec<usize>,
+    notes: Vec<String>,
+}
+
+fn roles(table: &RawTable, options: &TableOptions) -> Result<Roles> {
     let mut notes = Vec::new();
     let find = |name: &Option<String>| name.as_ref().map(|n| find(table, n)).transpose();
     let chosen = options.columns.as_ref();
@@ -141,28 +161,191 @@ pub fn binary(table: &RawTable, options: &TableOptions) -> Result<Dataset> {
         }
     };
     notes.extend(missing(table, &data)?);
-    let mut codings: BTreeMap<(String, String), Vec<&str>> = BTreeMap::new();
-    let mut cells = vec![0u8; table.rows() * data.len()];
-    for (to, &at) in data.iter().enumerate() {
+    Ok(Roles { id, data, notes })
+}
+
+/// A table as it is clustered: if all of its columns are zeros and ones, or two words, as these, else as
+/// columns of any types.
+pub fn tabular(table: &RawTable, options: &TableOptions) -> Result<Dataset> {
+    let typed = options.types.iter().any(|(_, kind)| *kind != Kind::Binary);
+    match options.all {
+        Some(Kind::Binary) if !typed => return binary(table, options),
+        None if !typed && roles(table, options)?.data.iter().all(|&at| seems_binary(table, at)) => {
+            return binary(table, options);
+        }
+        _ => {}
+    }
+    let Roles { id, data, mut notes } = roles(table, options)?;
+    let kinds = kinds(table, &data, options)?;
+    let mut codings = Codings::default();
+    let mut columns = Vec::with_capacity(data.len());
+    for (&at, (kind, _)) in data.iter().zip(&kinds) {
+        columns.push(typed_column(table, &table.columns[at], *kind, &mut codings)?);
+    }
+    notes.extend(codings.notes());
+    finish(table, id, &data, notes, Data::Columns(Table::new(columns)?))
+}
+
+fn seems_binary(table: &RawTable, at: usize) -> bool {
+    matches!(infer(&table.columns[at]), Some((Kind::Binary, _)))
+}
+
+/// What each column of a table is and why; `None` where it is no data, or cannot be.
+pub fn types(table: &RawTable, options: &TableOptions) -> Result<Vec<(Option<Kind>, String)>> {
+    let Roles { id, data, .. } = roles(table, options)?;
+    let kinds = kinds(table, &data, options)?;
+    let mut all: Vec<(Option<Kind>, String)> =
+        vec![(None, "left out: known groups, or not chosen".into()); table.columns.len()];
+    if let Some(id) = id {
+        all[id].1 = "names the rows".into();
+    }
+    for (&at, (kind, why)) in data.iter().zip(kinds) {
+        all[at] = (Some(kind), why);
+    }
+    Ok(all)
+}
+
+/// The type of each data column, and the reason.
+fn kinds(table: &RawTable, data: &[usize], options: &TableOptions) -> Result<Vec<(Kind, String)>> {
+    let mut wanted = vec![None; table.columns.len()];
+    for (name, kind) in &options.types {
+        let at = find(table, name)?;
+        if !data.contains(&at) {
+            return Err(Error::new(format!(
+                "--types {name}={kind}: this column is no data, but names or known groups; choose it with --columns"
+            )));
+        }
+        wanted[at] = Some(*kind);
+    }
+    let kind = |&at: &usize| {
+        if let Some(kind) = wanted[at] {
+            return Ok((kind, "as --types says".to_string()));
+        }
+        if let Some(kind) = options.all {
+            return Ok((kind, "as the model asks".to_string()));
+        }
         let column = &table.columns[at];
-        let coding = Coding::of(table, column)?;
-        for (row, cell) in column.cells.iter().enumerate() {
-            cells[row * data.len() + to] =
-                cell.as_deref().map_or(MISSING, |cell| coding.code(cell));
-        }
-        if let Coding::Words(one, zero) = coding {
-            codings.entry((one, zero)).or_default().push(&column.name);
-        }
+        infer(column).map(|(kind, why)| (kind, why.to_string())).ok_or_else(|| {
+            let first = column.cells.iter().flatten().find(|cell| !is_number(cell));
+            Error::new(format!(
+                "column '{}' holds words like '{}', {} different ones: too many for levels; leave it out with --columns, give --id-column if it names the rows, or insist with --types '{}=categorical' (for an edge list, give --model irm)",
+                column.name,
+                first.map_or("", |cell| cell),
+                distinct(column).len(),
+                column.name
+            ))
+        })
+    };
+    data.iter().map(kind).collect()
+}
+
+/// What the values of a column seem to be, and why.
+fn infer(column: &RawColumn) -> Option<(Kind, &'static str)> {
+    let values = distinct(column);
+    let present = column.cells.iter().flatten().count();
+    if is_zero_one(column) {
+        return Some((Kind::Binary, "zeros and ones"));
     }
-    for ((one, zero), columns) in codings {
-        let what = match &columns[..] {
-            [only] => format!("column '{only}'"),
-            [first, ..] => format!("{} columns ('{first}', …)", columns.len()),
-            [] => continue,
+    if values.len() == 2 && !values.iter().any(|v| is_number(v))
+        || WORDS.iter().any(|&pair| are_words(column, pair))
+    {
+        return Some((Kind::Binary, "two words"));
+    }
+    if values.iter().all(|value| is_number(value)) {
+        let numbers = || values.iter().filter_map(|value| value.parse::<f64>().ok());
+        let (low, high) = (numbers().fold(f64::MAX, f64::min), numbers().fold(f64::MIN, f64::max));
+        return Some(match values.iter().all(|value| is_whole(value)) {
+            false => (Kind::Real, "numbers"),
+            true if low < 0.0 => (Kind::Real, "whole numbers, some below zero"),
+            true if low > SMALL_COUNT => (Kind::Real, "whole numbers, but none of 10 or less"),
+            true if high > LARGE_COUNT => (Kind::Real, "whole numbers, but some above 10 000"),
+            true => (Kind::Count, "whole numbers from 0 on"),
+        });
+    }
+    let few = values.len() == 1 || 2 * values.len() <= present;
+    (few && values.len() <= MAX_LEVELS).then_some((Kind::Categorical, "words that come again"))
+}
+
+/// The values of a column.
+fn typed_column(
+    table: &RawTable,
+    column: &RawColumn,
+    kind: Kind,
+    codings: &mut Codings,
+) -> Result<Column> {
+    let numbers = |fits: fn(f64) -> bool, what: &str| -> Result<Vec<f64>> {
+        let cells = column.cells.iter().enumerate();
+        let number = |(row, cell): (usize, &Option<String>)| {
+            let Some(cell) = cell else { return Ok(f64::NAN) };
+            let number = cell.parse::<f64>().ok().filter(|&x| fits(x));
+            number.ok_or_else(|| {
+                let message = format!("which is no {what}");
+                odd_cell(
+                    table,
+                    column,
+                    row,
+                    &message,
+                    "choose another type with --types, or other columns with --columns",
+                )
+            })
         };
-        notes.push(format!("in {what} '{one}' was coded as 1 and '{zero}' as 0"));
+        cells.map(number).collect()
+    };
+    Ok(match kind {
+        Kind::Binary => {
+            let coding = Coding::of(table, column)?;
+            let code = |cell: &Option<String>| match cell {
+                Some(cell) => f64::from(coding.code(cell)),
+                None => f64::NAN,
+            };
+            let values = column.cells.iter().map(code).collect();
+            codings.note(coding, &column.name);
+            Column::binary(values)
+        }
+        Kind::Categorical => {
+            let mut names: Vec<String> = distinct(column).into_iter().collect();
+            let number = |name: &String| name.parse::<f64>().unwrap_or(f64::NAN);
+            names.sort_by(|a, b| number(a).total_cmp(&number(b)).then_with(|| a.cmp(b)));
+            let level: BTreeMap<&str, usize> =
+                names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
+            let code = |cell: &Option<String>| match cell {
+                Some(cell) => level[canonical(cell).as_str()] as f64,
+                None => f64::NAN,
+            };
+            let values = column.cells.iter().map(code).collect();
+            Column::levels(names, values)
+        }
+        Kind::Count => Column::counts(numbers(
+            |x| x >= 0.0 && x.fract() == 0.0 && x <= MAX_COUNT,
+            "count (a whole number from 0 on)",
+        )?),
+        Kind::Real => Column::reals(numbers(|x| x.abs() <= MAX_REAL, "number")?),
+    })
+}
+
+/// An error about a cell, which names its place.
+fn odd_cell(table: &RawTable, column: &RawColumn, row: usize, why: &str, remedy: &str) -> Error {
+    let cell = column.cells.get(row).cloned().flatten().unwrap_or_default();
+    let place = match table.lines.is_empty() {
+        true => format!("row {} of column '{}'", row + 1, column.name),
+        false => format!("column '{}'", column.name),
+    };
+    let error = Error::new(format!("{place} holds '{cell}', {why}: {remedy}"));
+    match table.lines.get(row) {
+        Some(&line) => error.at_line(line),
+        None => error,
     }
-    let mut dataset = Dataset::new(Data::Table(BinaryTable::new(table.rows(), data.len(), cells)?));
+}
+
+/// Names and notes are added to the data.
+fn finish(
+    table: &RawTable,
+    id: Option<usize>,
+    data: &[usize],
+    notes: Vec<String>,
+    values: Data,
+) -> Result<Dataset> {
+    let mut dataset = Dataset::new(values);
     if let Some(at) = id {
         let names = table.columns[at].cells.iter().zip(&dataset.names);
         dataset.names =
@@ -171,6 +354,50 @@ pub fn binary(table: &RawTable, options: &TableOptions) -> Result<Dataset> {
     dataset.columns = data.iter().map(|&at| table.columns[at].name.clone()).collect();
     dataset.notes = notes;
     Ok(dataset)
+}
+
+/// Which words were coded as zeros and ones, and where.
+#[derive(Default)]
+struct Codings(BTreeMap<(String, String), Vec<String>>);
+
+impl Codings {
+    fn note(&mut self, coding: Coding, column: &str) {
+        if let Coding::Words(one, zero) = coding {
+            self.0.entry((one, zero)).or_default().push(column.to_string());
+        }
+    }
+
+    fn notes(self) -> Vec<String> {
+        let note = |((one, zero), columns): ((String, String), Vec<String>)| {
+            let what = match &columns[..] {
+                [only] => format!("column '{only}'"),
+                [first, ..] => format!("{} columns ('{first}', …)", columns.len()),
+                [] => String::new(),
+            };
+            format!("in {what} '{one}' was coded as 1 and '{zero}' as 0")
+        };
+        self.0.into_iter().map(note).collect()
+    }
+}
+
+/// The zeros and ones of a table. Columns of two other values are coded, which the notes say, as they
+/// say how many cells are missing; what cannot be coded is an error.
+pub fn binary(table: &RawTable, options: &TableOptions) -> Result<Dataset> {
+    let Roles { id, data, mut notes } = roles(table, options)?;
+    let mut codings = Codings::default();
+    let mut cells = vec![0u8; table.rows() * data.len()];
+    for (to, &at) in data.iter().enumerate() {
+        let column = &table.columns[at];
+        let coding = Coding::of(table, column)?;
+        for (row, cell) in column.cells.iter().enumerate() {
+            cells[row * data.len() + to] =
+                cell.as_deref().map_or(MISSING, |cell| coding.code(cell));
+        }
+        codings.note(coding, &column.name);
+    }
+    notes.extend(codings.notes());
+    let cells = BinaryTable::new(table.rows(), data.len(), cells)?;
+    finish(table, id, &data, notes, Data::Table(cells))
 }
 
 /// How the values of a column become zeros and ones.
@@ -204,20 +431,13 @@ impl Coding {
         }
         let odd = |cell: &Option<String>| cell.as_ref().is_some_and(|c| zero_or_one(c).is_none());
         let row = column.cells.iter().position(odd).unwrap_or(0);
-        let cell = column.cells.get(row).cloned().flatten().unwrap_or_default();
-        let place = match table.lines.is_empty() {
-            true => format!("row {} of column '{}'", row + 1, column.name),
-            false => format!("column '{}'", column.name),
-        };
-        let error = Error::new(format!(
-            "{place} holds '{cell}', which is neither 0 nor 1 (of {} different value{} in this column; two words can be coded): recode it, choose other columns with --columns, or give --id-column if it names the rows (for an edge list, give --model irm)",
+        let why = format!(
+            "which is neither 0 nor 1 (of {} different value{} in this column; two words can be coded)",
             values.len(),
             if values.len() == 1 { "" } else { "s" }
-        ));
-        Err(match table.lines.get(row) {
-            Some(&line) => error.at_line(line),
-            None => error,
-        })
+        );
+        let remedy = "recode it, choose other columns with --columns, or give --id-column if it names the rows (for an edge list, give --model irm)";
+        Err(odd_cell(table, column, row, &why, remedy))
     }
 
     fn code(&self, cell: &str) -> u8 {
@@ -349,7 +569,7 @@ mod tests {
     fn rows(dataset: &Dataset) -> Vec<Vec<u8>> {
         match &dataset.data {
             Data::Table(table) => (0..table.n()).map(|row| table.row(row).to_vec()).collect(),
-            Data::Network(_) => panic!("not a table"),
+            _ => panic!("not a table of zeros and ones"),
         }
     }
 
@@ -415,6 +635,58 @@ mod tests {
         assert!(binary(&RawTable::default(), &TableOptions::default()).is_err());
     }
 
+    fn typed(dataset: &Dataset) -> &Table {
+        match &dataset.data {
+            Data::Columns(table) => table,
+            _ => panic!("zeros and ones"),
+        }
+    }
+
+    #[test]
+    fn types_are_inferred_and_can_be_chosen() {
+        let table = raw(
+            "who,age,legs,x,colour,fed\nox,30,4,0.5,b,y\nhen,21,2,?,a,n\nant,40,6,-1,a,n\neel,52,0,2,b,y\nfly,52,6,2,c,y\nbat,33,2,1,c,n\n",
+        );
+        let default = TableOptions::default();
+        let data = tabular(&table, &default).unwrap();
+        let kinds: Vec<Kind> = typed(&data).columns().iter().map(Column::kind).collect();
+        use Kind::{Binary, Categorical, Count, Real};
+        assert_eq!(kinds, [Real, Count, Real, Categorical, Binary]);
+        assert_eq!(typed(&data).columns()[3].names(), ["a", "b", "c"]);
+        assert_eq!(typed(&data).columns()[3].cells()[..3], [1.0, 0.0, 0.0]);
+        assert_eq!(typed(&data).missing().collect::<Vec<_>>(), [(1, 2)]);
+        assert_eq!((&*data.names[0], data.columns.len(), data.notes.len()), ("ox", 5, 2));
+        let why = types(&table, &default).unwrap();
+        assert_eq!(why[0], (None, "names the rows".to_string()));
+        assert_eq!(why[1], (Some(Real), "whole numbers, but none of 10 or less".to_string()));
+        // By choice, and by the model.
+        let types_ = vec![("legs".to_string(), Categorical), ("2".to_string(), Count)];
+        let chosen = tabular(&table, &TableOptions { types: types_, ..default.clone() }).unwrap();
+        assert_eq!(typed(&chosen).columns()[1].names(), ["0", "2", "4", "6"]);
+        assert_eq!(typed(&chosen).columns()[0].kind(), Count);
+        let refused = |options: TableOptions, words: &[&str]| {
+            let error = tabular(&table, &options).unwrap_err().to_string();
+            assert!(words.iter().all(|word| error.contains(word)), "{error}");
+        };
+        let all = |kind: Kind| TableOptions { all: Some(kind), ..TableOptions::default() };
+        refused(all(Real), &["line 2", "column 'colour' holds 'b'", "no number"]);
+        refused(all(Count), &["line 2", "column 'x' holds '0.5'", "no count"]);
+        refused(all(Binary), &["column 'age' holds '30'", "neither 0 nor 1"]);
+        assert_eq!(
+            typed(&tabular(&table, &all(Categorical)).unwrap()).only_kind(),
+            Some(Categorical)
+        );
+        let unknown = vec![("who".to_string(), Real)];
+        refused(TableOptions { types: unknown, ..default.clone() }, &["no data"]);
+        // Zeros and ones stay what they were, unless they are to be something else.
+        let zeros = raw("a,b\n1,0\n0,0\n1,1\n");
+        assert_eq!(tabular(&zeros, &default).unwrap(), binary(&zeros, &default).unwrap());
+        assert_eq!(typed(&tabular(&zeros, &all(Count)).unwrap()).only_kind(), Some(Count));
+        let words = raw("a,b\n1,mm\n0,nn\n1,oo\n0,pp\n");
+        let error = tabular(&words, &default).unwrap_err().to_string();
+        assert!(error.contains("column 'b' holds words like 'mm'"), "{error}");
+    }
+
     #[test]
     fn kinds_of_columns() {
         let table = raw(
@@ -451,6 +723,16 @@ mod tests {
             let error = binary(&read(file).unwrap(), &default).unwrap_err().to_string();
             assert!(error.contains(word), "{error}");
         }
+        let kinds = |file: &str| {
+            let data = tabular(&read(file).unwrap(), &default).unwrap();
+            let mut kinds: Vec<Kind> = typed(&data).columns().iter().map(Column::kind).collect();
+            kinds.sort();
+            kinds.dedup();
+            kinds
+        };
+        assert_eq!(kinds("zoo"), [Kind::Binary, Kind::Count]);
+        assert_eq!(kinds("mushroom"), [Kind::Binary, Kind::Categorical]);
+        assert_eq!([kinds("iris"), kinds("galaxies"), kinds("faithful")], [[Kind::Real]; 3]);
         let votes = binary(&read("house_votes84").unwrap(), &default).unwrap();
         assert!(votes.notes.iter().any(|note| note.contains("392 cells are missing")));
         let missing = rows(&votes).concat().iter().filter(|cell| **cell == MISSING).count();
@@ -465,8 +747,9 @@ mod tests {
         fn nothing_panics(text in "(([01yn2a?]|id|NaN|inf),){1,3}[01]\n([01yn2a?],[01],[01yx]\n){0,5}", column in prop::option::of("[0-4a-z]")) {
             if let Ok(table) = table::parse(&mut text.as_bytes(), b',') {
                 let _ = (column_types(&table), binary(&table, &TableOptions::default()));
-                let options = TableOptions { id_column: column.clone(), columns: column.map(|c| vec![c, "1".into()]), label_column: Some("2".into()) };
-                let _ = binary(&table, &options);
+                let options = TableOptions { id_column: column.clone(), columns: column.map(|c| vec![c, "1".into()]), label_column: Some("2".into()), ..TableOptions::default() };
+                let _ = (binary(&table, &options), tabular(&table, &options), types(&table, &options));
+                let _ = tabular(&table, &TableOptions::default());
             }
         }
     }

@@ -5,7 +5,7 @@ use super::{
     Format, by_ending, edges, gml, graphml, mat, matrix, matrix_market, npy, npz, pajek, smat,
     table,
 };
-use crate::data::{BinaryTable, Data, Dataset, MISSING};
+use crate::data::{BinaryTable, Column, Data, Dataset, MISSING, Table};
 use crate::error::{Error, Result};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -99,7 +99,15 @@ fn encode(dataset: &Dataset, path: &Path, out: &mut dyn Write) -> Result<()> {
 
 /// A table as a file would have it: with a first column of names, unless rows are numbered.
 pub fn raw_table(dataset: &Dataset, cells: &BinaryTable) -> RawTable {
-    let mut columns = raw_columns(dataset, cells);
+    with_names(dataset, raw_columns(dataset, cells))
+}
+
+/// The same for a table of any columns.
+pub fn raw_table_of(dataset: &Dataset, table: &Table) -> RawTable {
+    with_names(dataset, typed_columns(dataset, table))
+}
+
+fn with_names(dataset: &Dataset, mut columns: Vec<RawColumn>) -> RawTable {
     let numbered = dataset.names.iter().enumerate().all(|(at, name)| *name == at.to_string());
     if !numbered {
         let names = dataset.names.iter().cloned().map(Some).collect();
@@ -118,6 +126,14 @@ fn raw_columns(dataset: &Dataset, cells: &BinaryTable) -> Vec<RawColumn> {
         cells: (0..cells.n()).map(|row| cell(row, c)).collect(),
     };
     (0..cells.d()).map(column).collect()
+}
+
+fn typed_columns(dataset: &Dataset, table: &Table) -> Vec<RawColumn> {
+    let column = |(at, column): (usize, &Column)| RawColumn {
+        name: dataset.columns.get(at).cloned().unwrap_or_else(|| format!("x{}", at + 1)),
+        cells: column.cells().iter().map(|x| (!x.is_nan()).then(|| column.show(*x))).collect(),
+    };
+    table.columns().iter().enumerate().map(column).collect()
 }
 
 fn encode_plain(dataset: &Dataset, ending: &str, out: &mut dyn Write) -> Result<()> {
@@ -152,16 +168,25 @@ fn encode_plain(dataset: &Dataset, ending: &str, out: &mut dyn Write) -> Result<
                 ),
             }
         }
-        Data::Table(cells) => match ending {
-            "csv" | "tsv" => {
-                let raw = raw_table(dataset, cells);
-                table::write_table(&raw, if ending == "tsv" { b'\t' } else { b',' }, out)
-            }
-            "npy" => {
-                let columns = raw_columns(dataset, cells);
-                npy::write_table(&RawTable { columns, lines: Vec::new() }, out)
-            }
-            _ => unknown(".csv, .tsv or .npy"),
-        },
+        Data::Table(cells) => write_columns(dataset, raw_columns(dataset, cells), ending, out),
+        Data::Columns(table) => write_columns(dataset, typed_columns(dataset, table), ending, out),
+    }
+}
+
+fn write_columns(
+    dataset: &Dataset,
+    columns: Vec<RawColumn>,
+    ending: &str,
+    out: &mut dyn Write,
+) -> Result<()> {
+    match ending {
+        "csv" | "tsv" => {
+            let raw = with_names(dataset, columns);
+            table::write_table(&raw, if ending == "tsv" { b'\t' } else { b',' }, out)
+        }
+        "npy" => npy::write_table(&RawTable { columns, lines: Vec::new() }, out),
+        _ => Err(Error::new(format!(
+            "the ending '.{ending}' is no format that this can be written in; use .csv, .tsv or .npy"
+        ))),
     }
 }

@@ -1,11 +1,20 @@
 //! The models, one file each, and their registry.
 
 mod bernoulli;
+mod columns;
 mod irm;
+mod mixed;
+mod niw;
+mod product;
 
 pub use bernoulli::Bernoulli;
+pub use columns::{Columns, Example};
 pub use irm::Irm;
+pub use mixed::{Mixed, Typed};
+pub use niw::Niw;
+pub use product::{Part, Product};
 
+use crate::families::{Categorical, Gaussian, Poisson};
 use crate::model::Model;
 
 /// Something to be done with every model.
@@ -18,6 +27,11 @@ pub trait Visitor {
 /// like all the others.
 pub fn visit_all(visitor: &mut impl Visitor) {
     visitor.visit::<Bernoulli>();
+    visitor.visit::<Columns<Categorical>>();
+    visitor.visit::<Columns<Poisson>>();
+    visitor.visit::<Columns<Gaussian>>();
+    visitor.visit::<Niw>();
+    visitor.visit::<Mixed>();
     visitor.visit::<Irm>();
 }
 

@@ -76,6 +76,7 @@ impl Page {
         let network = data.and_then(|(dataset, _)| match &dataset.data {
             Data::Network(graph) => Some(graph),
             Data::Table(_) => None,
+            Data::Columns(_) => None,
         });
         let links: Option<Vec<(u32, u32)>> = network.map(|graph| graph.links().collect());
         let blocks = data.map(|(dataset, beta)| Blocks::new(&dataset.data, beta, &answer.labels));
@@ -91,6 +92,7 @@ impl Page {
                 item_word: match data.map(|d| &d.0.data) {
                     Some(Data::Network(_)) => "vertex".into(),
                     Some(Data::Table(_)) => "row".into(),
+                    Some(Data::Columns(_)) => "row".into(),
                     None => "item".into(),
                 },
                 ensembles: run.ensembles.len(),
@@ -206,10 +208,6 @@ impl Layout {
         let block = |&k: &usize| {
             let members = &self.members[k];
             let certainty = members.iter().map(|&i| answer.certainty[i]).sum::<f64>();
-            let column = |at: usize| match columns.get(at) {
-                Some(name) => name.clone(),
-                None => format!("column {}", at + 1),
-            };
             Block {
                 number: k as u32 + 1,
                 size: members.len(),
@@ -223,7 +221,7 @@ impl Layout {
                 features: match blocks {
                     Some(Blocks::Features(table)) => (table[k].iter().take(FEATURES))
                         .map(|f| Feature {
-                            column: column(f.column),
+                            column: f.name(columns),
                             probability: f.probability.mean,
                             overall: f.overall.unwrap_or(f64::NAN),
                         })

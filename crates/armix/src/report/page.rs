@@ -243,14 +243,14 @@ pub struct Block {
     pub features: Vec<Feature>,
 }
 
-/// How often a column is 1 in a block.
+/// How often a column is 1 in a block, or has a level; or its mean there.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Feature {
-    /// The name of the column.
+    /// The name of the column, and of the level.
     pub column: String,
-    /// Its probability in the block.
+    /// Its probability in the block, or its mean.
     pub probability: f64,
-    /// Its frequency in all rows.
+    /// The same in all rows.
     pub overall: f64,
 }
 

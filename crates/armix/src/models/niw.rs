@@ -1,0 +1,599 @@
+//! Gaussian blocks with full covariance matrices: the Normal-inverse-Wishart mixture over rows of real numbers.
+
+use crate::data::Column;
+use crate::error::{Error, Result};
+use crate::families::{Gaussian, Grid, add_sum, divide, gamma, normal, sub_sum};
+use crate::hyper::{Hyper, HyperPrior};
+use crate::model::Model;
+use crate::partition::{Item, Partition, Slot};
+use crate::prior::positive;
+use crate::special::{fast_ln, ln_gamma};
+use std::f64::consts::PI;
+use std::sync::Arc;
+
+/// Σ ~ InvWishart(ν, ψ I), μ ~ N(0, Σ/κ), y ~ N(μ, Σ), where y are the columns with mean 0 and standard deviation 1,
+/// and ν = d − 1 + `freedom`.
+///
+/// The statistics of a block are Σy and Σyyᵀ, as exact whole numbers on a grid. The Cholesky factor of its matrix
+/// Ψₙ is computed from them whenever the block changes, never updated, so that no error builds up; the gain
+/// of a row is one triangular solve. The prior's ψ I keeps every matrix far from singular.
+#[derive(Debug, Clone)]
+pub struct Niw {
+    data: Arc<Points>,
+    kappa: f64,
+    freedom: f64,
+    psi: f64,
+}
+
+#[derive(Debug)]
+struct Points {
+    n: usize,
+    d: usize,
+    /// Mean, standard deviation and grid of each column.
+    columns: Vec<(f64, f64, Grid)>,
+    /// Row after row, on the grids …
+    places: Vec<i64>,
+    /// … and as y.
+    points: Vec<f64>,
+    /// Σ ln of the standard deviations: densities are those of the original numbers.
+    ln_scale: f64,
+}
+
+impl Points {
+    fn new(cells: &[&[f64]], scales: &[(f64, f64)]) -> Self {
+        let (n, d) = (cells[0].len(), cells.len());
+        let grid = |cells: &[f64]| Grid::new(cells.iter().copied(), n as u64);
+        let columns: Vec<(f64, f64, Grid)> =
+            scales.iter().zip(cells).map(|(&(mean, sd), cells)| (mean, sd, grid(cells))).collect();
+        let (mut places, mut points) = (Vec::with_capacity(n * d), Vec::with_capacity(n * d));
+        for row in 0..n {
+            for (cells, (mean, sd, grid)) in cells.iter().zip(&columns) {
+                let place = grid.place(cells[row]);
+                places.push(place);
+                points.push((grid.value(place as f64) - mean) / sd);
+            }
+        }
+        let ln_scale = columns.iter().map(|(_, sd, _)| libm::log(*sd)).sum();
+        Points { n, d, columns, places, points, ln_scale }
+    }
+
+    fn row(&self, row: usize) -> &[i64] {
+        &self.places[row * self.d..(row + 1) * self.d]
+    }
+
+    fn point(&self, row: usize) -> &[f64] {
+        &self.points[row * self.d..(row + 1) * self.d]
+    }
+
+    /// The words of a sum: n, Σk, and Σkkᵀ below the diagonal, column after column.
+    fn width(&self) -> usize {
+        1 + self.d + self.d * (self.d + 1) / 2
+    }
+
+    /// Calls `change` with every word of a sum and what the row adds to it.
+    #[inline]
+    fn for_each_word(&self, row: usize, sum: &mut [i128], change: fn(&mut i128, i128)) {
+        let row = self.row(row);
+        change(&mut sum[0], 1);
+        let (means, squares) = sum[1..].split_at_mut(self.d);
+        means.iter_mut().zip(row).for_each(|(word, &k)| change(word, k.into()));
+        let mut words = squares.iter_mut();
+        for (at, &left) in row.iter().enumerate() {
+            for (&right, word) in row[at..].iter().zip(&mut words) {
+                change(word, i128::from(left) * i128::from(right));
+            }
+        }
+    }
+}
+
+/// What is kept of a block before its mean and its factor.
+const NUMBERS: usize = 6;
+/// ln p(y) = `CONSTANT` − `EXPONENT` ln(1 + `WEIGHT` q), where q is δᵀΨₙ⁻¹δ and δ is y minus the mean; …
+const CONSTANT: usize = 0;
+const EXPONENT: usize = 1;
+const WEIGHT: usize = 2;
+/// … if the block counts y already, `HOME` + (`EXPONENT` − 1) ln(1 − `HOME_WEIGHT` q).
+const HOME: usize = 3;
+const HOME_WEIGHT: usize = 4;
+/// ln |Ψₙ|.
+const LN_DET: usize = 5;
+
+/// Where less than this is left of |Ψ| without a row, too many digits are lost to say how much.
+const LEFT: f64 = 0.01;
+
+/// The statistics of the blocks, slot after slot.
+#[derive(Debug, Default)]
+pub struct Moments {
+    slots: usize,
+    sums: Vec<i128>,
+    /// Six numbers, the mean, and the factor with its diagonal inverted; always as computed from the sums.
+    kept: Vec<f64>,
+}
+
+impl Clone for Moments {
+    fn clone(&self) -> Self {
+        Moments { slots: self.slots, sums: self.sums.clone(), kept: self.kept.clone() }
+    }
+    fn clone_from(&mut self, source: &Self) {
+        self.slots = source.slots;
+        self.sums.clone_from(&source.sums);
+        self.kept.clone_from(&source.kept);
+    }
+}
+
+/// What a set of rows carries, and room for computing.
+#[derive(Debug)]
+pub struct Rows {
+    only: Option<usize>,
+    sums: Vec<i128>,
+    both: Vec<i128>,
+    kept: Vec<f64>,
+    residual: Vec<f64>,
+}
+
+/// The values of the hyper-parameters.
+#[derive(Clone, Copy)]
+struct Values {
+    kappa: f64,
+    freedom: f64,
+    psi: f64,
+}
+
+impl Niw {
+    /// The mixture over the rows of these columns; hyper-parameters in the order of [`Model::hypers`].
+    /// Cells may not be missing; `names` of rows and columns are for the message that says so.
+    pub fn new(
+        columns: &[&Column],
+        hypers: &[f64],
+        name: &dyn Fn(usize, usize) -> String,
+    ) -> Result<Self> {
+        for (at, column) in columns.iter().enumerate() {
+            if let Some(row) = column.cells().iter().position(|x| x.is_nan()) {
+                return Err(Error::new(format!(
+                    "{} is missing or held out, but the model niw needs every cell: use --model gaussian, which integrates missing cells out, or leave out the column or row",
+                    name(row, at)
+                )));
+            }
+        }
+        let cells: Vec<&[f64]> = columns.iter().map(|c| c.cells()).collect();
+        let scale =
+            |c: &&Column| Gaussian::mean_and_spread(c.cells()[..c.reference()].iter().copied());
+        let scales: Vec<(f64, f64)> = columns.iter().map(scale).collect();
+        if cells.is_empty() {
+            return Err(Error::new("the table has no columns: nothing tells the rows apart"));
+        }
+        let data = Arc::new(Points::new(&cells, &scales));
+        let model = Niw { data, kappa: hypers[0], freedom: hypers[1], psi: hypers[2] };
+        for hyper in model.hypers() {
+            positive(&hyper.name, hyper.value)?;
+        }
+        Ok(model)
+    }
+
+    /// κ, `freedom` and ψ that are used unless others are wanted.
+    pub const DEFAULTS: &'static [f64] = &[0.1, 3.0, 0.5];
+
+    fn values(&self) -> Values {
+        Values { kappa: self.kappa, freedom: self.freedom, psi: self.psi }
+    }
+
+    fn kept_width(&self) -> usize {
+        NUMBERS + self.data.width() - 1
+    }
+
+    fn sum<'s>(&self, stats: &'s Moments, slot: usize) -> &'s [i128] {
+        let width = self.data.width();
+        &stats.sums[slot * width..(slot + 1) * width]
+    }
+
+    fn kept<'s>(&self, stats: &'s Moments, slot: usize) -> &'s [f64] {
+        let width = self.kept_width();
+        &stats.kept[slot * width..(slot + 1) * width]
+    }
+
+    /// Computes the mean and the Cholesky factor of Ψₙ from a sum, column after column with inverted diagonal;
+    /// says ln |Ψₙ|.
+    fn factorise(&self, values: Values, sum: &[i128], mean: &mut [f64], factor: &mut [f64]) -> f64 {
+        let d = self.data.d;
+        let n = sum[0];
+        let (count, kappa) = (n as f64, values.kappa);
+        let (sums, squares) = sum[1..].split_at(d);
+        // The mean of the rows, and what rounding it to the grid leaves.
+        let unit = |column: usize| {
+            let (mean, sd, grid) = self.data.columns[column];
+            (grid.unit() / sd, (grid.value(0.0) - mean) / sd)
+        };
+        let centre = |column: usize| if n == 0 { (0, 0) } else { divide(sums[column], n) };
+        for (column, mean) in mean.iter_mut().enumerate() {
+            let ((q, rest), (unit, offset)) = (centre(column), unit(column));
+            *mean = if n == 0 { 0.0 } else { (q as f64 + rest as f64 / count) * unit + offset };
+        }
+        let pull = if n == 0 { 0.0 } else { kappa * count / (kappa + count) };
+        let mut at = 0;
+        for j in 0..d {
+            let ((qj, rest_j), (unit_j, _)) = (centre(j), unit(j));
+            for i in j..d {
+                let ((qi, rest_i), (unit_i, _)) = (centre(i), unit(i));
+                // Σ(kᵢ − qᵢ)(kⱼ − qⱼ), exactly.
+                let around = squares[at] - qi * sums[j] - qj * rest_i;
+                let rest = if n == 0 { 0.0 } else { rest_i as f64 * rest_j as f64 / count };
+                factor[at] = (around as f64 - rest) * unit_i * unit_j + pull * mean[i] * mean[j];
+                if i == j {
+                    factor[at] += values.psi;
+                }
+                at += 1;
+            }
+        }
+        mean.iter_mut().for_each(|m| *m *= count / (kappa + count));
+        cholesky(factor, d)
+    }
+
+    /// ln p of n rows whose Ψₙ has this determinant.
+    fn ln_evidence_of(&self, values: Values, n: i128, ln_det: f64) -> f64 {
+        let (n, d) = (n as f64, self.data.d as f64);
+        let Values { kappa, freedom, psi } = values;
+        let nu = d - 1.0 + freedom;
+        let gammas: f64 = (0..self.data.d)
+            .map(|j| ln_gamma((nu + n - j as f64) / 2.0) - ln_gamma((nu - j as f64) / 2.0))
+            .sum();
+        let ln_prior = d * libm::log(psi);
+        gammas
+            - 0.5 * n * d * libm::log(PI)
+            - 0.5 * nu * (ln_det - ln_prior)
+            - 0.5 * n * ln_det
+            - 0.5 * d * libm::log((kappa + n) / kappa)
+            - n * self.data.ln_scale
+    }
+
+    /// Computes what is kept of a sum.
+    fn keep(&self, sum: &[i128], kept: &mut [f64]) {
+        let d = self.data.d;
+        let (numbers, rest) = kept.split_at_mut(NUMBERS);
+        let (mean, factor) = rest.split_at_mut(d);
+        let ln_det = self.factorise(self.values(), sum, mean, factor);
+        let (n, dim) = (sum[0] as f64, d as f64);
+        let (kappa, nu) = (self.kappa + n, dim - 1.0 + self.freedom + n);
+        let shared = -0.5 * dim * libm::log(PI) - 0.5 * ln_det - self.data.ln_scale;
+        let ln_gammas = |nu: f64| ln_gamma(0.5 * (nu + 1.0)) - ln_gamma(0.5 * (nu + 1.0 - dim));
+        numbers[CONSTANT] = shared + ln_gammas(nu) + 0.5 * dim * libm::log(kappa / (kappa + 1.0));
+        numbers[EXPONENT] = 0.5 * (nu + 1.0);
+        numbers[WEIGHT] = kappa / (kappa + 1.0);
+        if sum[0] > 0 {
+            let less = (self.kappa + (n - 1.0)) / kappa;
+            numbers[HOME] = shared + ln_gammas(nu - 1.0) + 0.5 * dim * libm::log(less);
+            numbers[HOME_WEIGHT] = 1.0 / less;
+        }
+        numbers[LN_DET] = ln_det;
+    }
+
+    fn keep_slot(&self, stats: &mut Moments, slot: usize) {
+        let (sum, kept) = (self.data.width(), self.kept_width());
+        self.keep(
+            &stats.sums[slot * sum..(slot + 1) * sum],
+            &mut stats.kept[slot * kept..(slot + 1) * kept],
+        );
+    }
+
+    /// q = δᵀΨₙ⁻¹δ, by one triangular solve.
+    #[inline]
+    fn distance(&self, kept: &[f64], point: &[f64], residual: &mut [f64]) -> f64 {
+        let d = self.data.d;
+        let (mean, mut factor) = kept[NUMBERS..].split_at(d);
+        for ((r, y), m) in residual.iter_mut().zip(point).zip(mean) {
+            *r = y - m;
+        }
+        let mut residual = residual;
+        let mut sum = 0.0;
+        while let Some((first, below)) = residual.split_first_mut() {
+            let (column, next) = factor.split_at(below.len() + 1);
+            let solved = *first * column[0];
+            sum += solved * solved;
+            below.iter_mut().zip(&column[1..]).for_each(|(r, l)| *r -= l * solved);
+            (residual, factor) = (below, next);
+        }
+        sum
+    }
+
+    /// What the evidence of a block changes by if its sum becomes `both`.
+    fn change(&self, stats: &Moments, slot: usize, both: &[i128], scratch: &mut [f64]) -> f64 {
+        let (mean, factor) = scratch[NUMBERS..].split_at_mut(self.data.d);
+        let ln_det = self.factorise(self.values(), both, mean, factor);
+        let (now, kept) = (self.sum(stats, slot), self.kept(stats, slot));
+        self.ln_evidence_of(self.values(), both[0], ln_det)
+            - self.ln_evidence_of(self.values(), now[0], kept[LN_DET])
+    }
+
+    fn with_columns(&self, columns: &[Vec<f64>]) -> Self {
+        let cells: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+        let scales: Vec<(f64, f64)> = self.data.columns.iter().map(|c| (c.0, c.1)).collect();
+        Niw { data: Arc::new(Points::new(&cells, &scales)), ..self.clone() }
+    }
+}
+
+/// Factorises a matrix that is given below its diagonal, column after column, in place: A = L Lᵀ. The diagonal of L is
+/// inverted. Says ln |A|.
+fn cholesky(matrix: &mut [f64], d: usize) -> f64 {
+    let (mut ln_det, mut start) = (0.0, 0);
+    for j in 0..d {
+        let length = d - j;
+        let (done, rest) = matrix[start..].split_at_mut(length);
+        // ψ is a part of every pivot; rounding cannot make it vanish, but it should not be trusted to.
+        let inverse = 1.0 / done[0].max(f64::MIN_POSITIVE).sqrt();
+        ln_det -= 2.0 * fast_ln(inverse);
+        done[0] = inverse;
+        done[1..].iter_mut().for_each(|x| *x *= inverse);
+        let mut at = 0;
+        for k in 1..length {
+            let factor = done[k];
+            let column = &mut rest[at..at + length - k];
+            column.iter_mut().zip(&done[k..]).for_each(|(x, l)| *x -= factor * l);
+            at += length - k;
+        }
+        start += length;
+    }
+    ln_det
+}
+
+impl Model for Niw {
+    const NAME: &'static str = "niw";
+    type Stats = Moments;
+    type Load = Rows;
+
+    fn n(&self) -> usize {
+        self.data.n
+    }
+
+    fn empty_stats(&self) -> Moments {
+        Moments::default()
+    }
+
+    fn empty_load(&self) -> Rows {
+        let width = self.data.width();
+        Rows {
+            only: None,
+            sums: vec![0; width],
+            both: vec![0; width],
+            kept: vec![0.0; self.kept_width()],
+            residual: vec![0.0; self.data.d],
+        }
+    }
+
+    fn grow(&self, stats: &mut Moments, slots: usize) {
+        while stats.slots < slots {
+            stats.slots += 1;
+            stats.sums.resize(stats.slots * self.data.width(), 0);
+            stats.kept.resize(stats.slots * self.kept_width(), 0.0);
+            self.keep_slot(stats, stats.slots - 1);
+        }
+    }
+
+    fn weigh(&self, items: &[Item], _z: &Partition, load: &mut Rows) {
+        load.only = match items {
+            [row] => Some(row.index()),
+            _ => None,
+        };
+        load.sums.fill(0);
+        for item in items {
+            self.data.for_each_word(item.index(), &mut load.sums, |word, more| *word += more);
+        }
+    }
+
+    fn add(&self, stats: &mut Moments, load: &Rows, _z: &Partition, slot: Slot) {
+        let start = slot.index() * self.data.width();
+        add_sum(&mut stats.sums[start..], &load.sums);
+        self.keep_slot(stats, slot.index());
+    }
+
+    fn sub(&self, stats: &mut Moments, load: &Rows, _z: &Partition, slot: Slot) {
+        let start = slot.index() * self.data.width();
+        sub_sum(&mut stats.sums[start..], &load.sums);
+        self.keep_slot(stats, slot.index());
+    }
+
+    fn gains(
+        &self,
+        stats: &Moments,
+        load: &mut Rows,
+        home: Option<Slot>,
+        _z: &Partition,
+        slots: &[Slot],
+        gains: &mut [f64],
+    ) {
+        let Rows { only, sums, both, kept: scratch, residual } = load;
+        for (&slot, gain) in slots.iter().zip(gains) {
+            let (k, at_home) = (slot.index(), home == Some(slot));
+            if let Some(row) = only {
+                let kept = self.kept(stats, k);
+                let q = self.distance(kept, self.data.point(*row), residual);
+                let left = 1.0 - kept[HOME_WEIGHT] * q;
+                if !at_home {
+                    let grown = fast_ln(1.0 + kept[WEIGHT] * q);
+                    *gain = kept[CONSTANT] - kept[EXPONENT] * grown;
+                    continue;
+                }
+                if left >= LEFT {
+                    *gain = kept[HOME] + (kept[EXPONENT] - 1.0) * fast_ln(left);
+                    continue;
+                }
+            }
+            both.copy_from_slice(self.sum(stats, k));
+            *gain = if at_home {
+                sub_sum(both, sums);
+                -self.change(stats, k, both, scratch)
+            } else {
+                add_sum(both, sums);
+                self.change(stats, k, both, scratch)
+            };
+        }
+    }
+
+    fn ln_evidence(&self, stats: &Moments, z: &Partition) -> f64 {
+        let of = |slot: &Slot| {
+            let (sum, kept) = (self.sum(stats, slot.index()), self.kept(stats, slot.index()));
+            self.ln_evidence_of(self.values(), sum[0], kept[LN_DET])
+        };
+        z.live().iter().map(of).sum()
+    }
+
+    fn ln_evidence_naive(&self, labels: &[u32]) -> f64 {
+        let (d, dim) = (self.data.d, self.data.d as f64);
+        let nu = dim - 1.0 + self.freedom;
+        let ln_gamma_d = |x: f64| -> f64 {
+            (0..d).map(|j| libm::lgamma(x - j as f64 / 2.0)).sum::<f64>()
+                + 0.25 * dim * (dim - 1.0) * libm::log(PI)
+        };
+        let mut sum = 0.0;
+        for block in 0..=labels.iter().copied().max().unwrap_or(0) {
+            let members: Vec<&[f64]> =
+                (0..self.n()).filter(|&i| labels[i] == block).map(|i| self.data.point(i)).collect();
+            let n = members.len() as f64;
+            let mean = |c: usize| members.iter().map(|y| y[c]).sum::<f64>() / n.max(1.0);
+            let mut psi = vec![vec![0.0; d]; d];
+            for (i, j) in (0..d).flat_map(|i| (0..d).map(move |j| (i, j))) {
+                psi[i][j] =
+                    members.iter().map(|y| (y[i] - mean(i)) * (y[j] - mean(j))).sum::<f64>()
+                        + self.kappa * n / (self.kappa + n) * mean(i) * mean(j)
+                        + if i == j { self.psi } else { 0.0 };
+            }
+            sum += ln_gamma_d((nu + n) / 2.0) - ln_gamma_d(nu / 2.0)
+                + 0.5 * nu * dim * libm::log(self.psi)
+                - 0.5 * (nu + n) * ln_determinant(psi)
+                + 0.5 * dim * libm::log(self.kappa / (self.kappa + n))
+                - 0.5 * n * dim * libm::log(PI)
+                - n * self.data.ln_scale;
+        }
+        sum
+    }
+
+    fn hypers(&self) -> Vec<Hyper> {
+        vec![
+            Hyper::new("kappa", self.kappa, HyperPrior::UNIT_GAMMA),
+            Hyper::new("freedom", self.freedom, HyperPrior::Gamma { shape: 2.0, rate: 0.5 }),
+            Hyper::new("psi", self.psi, HyperPrior::UNIT_GAMMA),
+        ]
+    }
+
+    fn with_hypers(&self, values: &[f64]) -> Self {
+        Niw { data: self.data.clone(), kappa: values[0], freedom: values[1], psi: values[2] }
+    }
+
+    fn ln_evidence_with(&self, values: &[f64], stats: &Moments, z: &Partition) -> f64 {
+        let values = Values { kappa: values[0], freedom: values[1], psi: values[2] };
+        let mut scratch = vec![0.0; self.kept_width()];
+        let (mean, factor) = scratch[NUMBERS..].split_at_mut(self.data.d);
+        let mut of = |slot: &Slot| {
+            let sum = self.sum(stats, slot.index());
+            let ln_det = self.factorise(values, sum, mean, factor);
+            self.ln_evidence_of(values, sum[0], ln_det)
+        };
+        z.live().iter().map(&mut of).sum()
+    }
+
+    fn refresh(&self, stats: &mut Moments, _z: &Partition) {
+        (0..stats.slots).for_each(|slot| self.keep_slot(stats, slot));
+    }
+
+    fn predict(&self, stats: &Moments, z: &Partition, (row, column): (u32, u32)) -> f64 {
+        let kept = self.kept(stats, z.slot_of(Item::new(row as usize)).index());
+        let (mean, sd, _) = self.data.columns[column as usize];
+        mean + sd * kept[NUMBERS + column as usize]
+    }
+
+    /// As if nothing else were known of the row: Student's distribution of one column.
+    fn ln_predictive(
+        &self,
+        stats: &Moments,
+        z: &Partition,
+        (row, column): (u32, u32),
+        value: f64,
+    ) -> f64 {
+        let (slot, column) = (z.slot_of(Item::new(row as usize)).index(), column as usize);
+        let (d, n) = (self.data.d, self.sum(stats, slot)[0] as f64);
+        let kept = self.kept(stats, slot);
+        let (own_mean, factor) = kept[NUMBERS..].split_at(d);
+        // Ψₙ of the column is the square of the factor's row.
+        let mut variance = 0.0;
+        let mut start = 0;
+        for j in 0..=column {
+            let l = factor[start + column - j];
+            variance += if j == column { 1.0 / (l * l) } else { l * l };
+            start += d - j;
+        }
+        let (mean, sd, _) = self.data.columns[column];
+        let away = (value - mean) / sd - own_mean[column];
+        let (a, kappa) = (0.5 * (self.freedom + n), self.kappa + n);
+        let weight = kappa / ((kappa + 1.0) * variance);
+        ln_gamma(a + 0.5) - ln_gamma(a) + 0.5 * libm::log(weight / PI)
+            - libm::log(sd)
+            - (a + 0.5) * libm::log1p(weight * away * away)
+    }
+
+    fn example(n: usize) -> Self {
+        let cell = |i: usize, step: usize| (i * i * step % 11) as f64;
+        let first = Column::reals((0..n).map(|i| 0.5 * cell(i, 1) - 3.0).collect());
+        let second = Column::reals((0..n).map(|i| cell(i, 3) + 0.7 * cell(i, 1)).collect());
+        Niw::new(&[&first, &second], &[0.3, 1.7, 0.4], &|_, _| String::new())
+            .expect("an example is valid")
+    }
+
+    fn simulate(&self, labels: &[u32], uniform: &mut dyn FnMut() -> f64) -> Self {
+        let (d, scale) = (self.data.d, self.psi.sqrt());
+        let nu = d as f64 - 1.0 + self.freedom;
+        let blocks = labels.iter().max().map_or(0, |&m| m as usize + 1);
+        // Σ⁻¹ = A Aᵀ/ψ with Bartlett's A, so that a normal vector is √ψ A⁻ᵀ times a standard one.
+        let mut parameters = Vec::with_capacity(blocks);
+        for _ in 0..blocks {
+            let mut a = vec![vec![0.0; d]; d];
+            for i in 0..d {
+                for j in 0..i {
+                    a[i][j] = normal(uniform);
+                }
+                a[i][i] = (2.0 * gamma(0.5 * (nu - i as f64), uniform)).sqrt();
+            }
+            let mean = vector(&a, scale / self.kappa.sqrt(), uniform);
+            parameters.push((a, mean));
+        }
+        let mut columns = vec![vec![0.0; self.n()]; d];
+        for (row, &label) in labels.iter().enumerate() {
+            let (a, mean) = &parameters[label as usize];
+            let y = vector(a, scale, uniform);
+            for (c, (own_mean, sd, _)) in self.data.columns.iter().enumerate() {
+                columns[c][row] = own_mean + sd * (mean[c] + y[c]);
+            }
+        }
+        self.with_columns(&columns)
+    }
+
+    fn stats_bytes(&self, blocks: usize) -> u64 {
+        (blocks * (16 * self.data.width() + 8 * self.kept_width())) as u64
+    }
+}
+
+/// `scale` · A⁻ᵀ g with a standard normal g.
+fn vector(a: &[Vec<f64>], scale: f64, uniform: &mut dyn FnMut() -> f64) -> Vec<f64> {
+    let d = a.len();
+    let mut x: Vec<f64> = (0..d).map(|_| scale * normal(uniform)).collect();
+    for i in (0..d).rev() {
+        for k in i + 1..d {
+            x[i] -= a[k][i] * x[k];
+        }
+        x[i] /= a[i][i];
+    }
+    x
+}
+
+/// By elimination with pivots.
+fn ln_determinant(mut matrix: Vec<Vec<f64>>) -> f64 {
+    let mut sum = 0.0;
+    while let Some(at) =
+        (0..matrix.len()).max_by(|&a, &b| matrix[a][0].abs().total_cmp(&matrix[b][0].abs()))
+    {
+        let pivot = matrix.swap_remove(at);
+        sum += libm::log(pivot[0].abs());
+        for row in &mut matrix {
+            let factor = row[0] / pivot[0];
+            *row = row.iter().zip(&pivot).skip(1).map(|(x, p)| x - factor * p).collect();
+        }
+    }
+    sum
+}
