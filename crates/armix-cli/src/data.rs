@@ -129,11 +129,11 @@ fn parse_beta(text: &str) -> std::result::Result<(f64, f64), String> {
     numbers.ok_or_else(|| "write two numbers with a comma between them, for example 1,1".into())
 }
 
-fn parse_type(text: &str) -> Result<(String, Kind), String> {
+fn parse_type(text: &str) -> std::result::Result<(String, Kind), String> {
     let (name, kind) = text.rsplit_once('=').ok_or(
         "write a column's name or number and its type, for example age=real,legs=categorical",
     )?;
-    let kind = kind.trim().parse().map_err(|error: armix::error::Error| error.to_string())?;
+    let kind = kind.trim().parse().map_err(|error: Error| error.to_string())?;
     Ok((name.trim().to_string(), kind))
 }
 
