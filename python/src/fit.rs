@@ -138,7 +138,7 @@ pub(crate) fn moves() -> Vec<(&'static str, &'static str)> {
 
 /// Samples into a folder. Gives the exception that stopped the run, if one did.
 #[pyfunction]
-#[pyo3(signature = (data, folder, *, moves, ensembles, chains, iterations, warmup, seed, start, launch_scans, freeze_after, history_memory, thin, save_partitions, threads, max_time, callback))]
+#[pyo3(signature = (data, folder, *, moves, ensembles, chains, iterations, warmup, seed, start, sample_hyper, launch_scans, freeze_after, history_memory, thin, save_partitions, threads, max_time, callback))]
 pub(crate) fn fit(
     py: Python<'_>,
     data: &Data,
@@ -150,6 +150,7 @@ pub(crate) fn fit(
     warmup: usize,
     seed: u64,
     start: StartFrom,
+    sample_hyper: bool,
     launch_scans: usize,
     freeze_after: Option<usize>,
     history_memory: u64,
@@ -172,6 +173,7 @@ pub(crate) fn fit(
                 StartFrom::Labels(labels) => Start::Labels(labels),
             },
             seed,
+            sample_hyper,
             freeze_after,
             history_bytes: history_memory,
             threads: 0,
@@ -198,7 +200,7 @@ pub(crate) fn fit(
 /// Where chains begin.
 #[derive(FromPyObject)]
 pub(crate) enum StartFrom {
-    /// crp, one, singletons, uniform:K.
+    /// prior, one, singletons, uniform:K.
     Named(String),
     /// A label for each item.
     Labels(Vec<u32>),

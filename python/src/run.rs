@@ -9,12 +9,12 @@ use armix::data::Dataset;
 use armix::diagnose::{BurnIn, Diagnosis, Options};
 use armix::error::{Error, Result};
 use armix::estimate::{self, Loss, SearchOptions};
-use armix::history::Row;
 use armix::io::raw::Raw;
 use armix::model::Model;
 use armix::partition::by_size;
 use armix::predict::{self, Assignment};
 use armix::problem::{self, Job};
+use armix::run::Draws;
 use armix::state::Target;
 use armix::store::{Folder, Manifest};
 use armix::summary::Summary;
@@ -86,7 +86,7 @@ impl Run {
 }
 
 struct Entries<'a> {
-    draws: &'a [&'a Row],
+    draws: &'a Draws<'a>,
     entries: &'a [(u32, u32)],
 }
 impl Job for Entries<'_> {
@@ -97,13 +97,13 @@ impl Job for Entries<'_> {
 }
 
 struct Assign<'a> {
-    draws: &'a [&'a Row],
+    draws: &'a Draws<'a>,
     estimate: &'a [u32],
 }
 impl Job for Assign<'_> {
     type Output = Vec<Assignment>;
     fn run<M: Model>(self, target: Target<M>) -> Result<Vec<Assignment>> {
-        Ok(predict::assign(&target, self.draws, self.estimate))
+        Ok(predict::assign_of(&target, self.draws, self.estimate))
     }
 }
 
@@ -250,6 +250,17 @@ impl Run {
         self.of_iterations(py, all)
     }
 
+    /// The names of the hyper-parameters that were sampled.
+    fn hypers(&self) -> Vec<String> {
+        self.run.hypers.clone()
+    }
+
+    /// The values of one of them, (ensemble, chain, iteration).
+    fn hyper<'py>(&self, py: Python<'py>, at: usize) -> PyResult<Bound<'py, PyArray3<f64>>> {
+        let values = |t: &armix::run::Trace| t.hypers.get(at).cloned().unwrap_or_default();
+        self.of_iterations(py, self.run.traces().flat_map(values).collect())
+    }
+
     /// The share of items in the k largest blocks, (ensemble, chain, iteration).
     fn fraction<'py>(&self, py: Python<'py>, k: usize) -> PyResult<Bound<'py, PyArray3<f64>>> {
         let n = self.run.n as f64;
@@ -343,7 +354,7 @@ impl Run {
         let entries: Vec<(u32, u32)> =
             entries.as_array().rows().into_iter().map(|row| (row[0], row[1])).collect();
         let found = py.detach(|| {
-            let draws = self.run.some_draws(self.need_draws(burn_in)?, DRAWS);
+            let draws = self.run.some_draws_with_hypers(self.need_draws(burn_in)?, DRAWS);
             data.with_target(Entries { draws: &draws, entries: &entries })
         });
         Ok(PyArray1::from_vec(py, found.map_err(value_error)?))
@@ -353,7 +364,7 @@ impl Run {
     fn held_out_score(&self, py: Python<'_>, data: &Data, burn_in: &str) -> PyResult<String> {
         let burn_in = burn_in.parse().map_err(value_error)?;
         py.detach(|| {
-            let draws = self.run.some_draws(self.need_draws(burn_in)?, DRAWS);
+            let draws = self.run.some_draws_with_hypers(self.need_draws(burn_in)?, DRAWS);
             let entries: Vec<_> = data.dataset.held_out.iter().map(|h| h.entry).collect();
             let truth: Vec<bool> = data.dataset.held_out.iter().map(|h| h.value).collect();
             if entries.is_empty() {
@@ -379,7 +390,7 @@ impl Run {
         let asked = Asked { criterion: Criterion::Loss(Loss::Vi), burn_in };
         let found = py.detach(|| {
             with_threads(threads, || {
-                let draws = self.run.some_draws(self.need_draws(burn_in)?, DRAWS);
+                let draws = self.run.some_draws_with_hypers(self.need_draws(burn_in)?, DRAWS);
                 let estimate = self.labels_of(&asked, SearchOptions::default().runs)?;
                 let all = extended(data, new)?;
                 let job = Assign { draws: &draws, estimate: &estimate };

@@ -52,8 +52,8 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 100, value_name = "N", help_heading = "Measuring")]
     warmup: usize,
 
-    /// Where chains begin: crp, one, singletons, uniform:K, or a file of labels
-    #[arg(long, default_value = "crp", help_heading = "Measuring")]
+    /// Where chains begin: prior, one, singletons, uniform:K, or a file of labels
+    #[arg(long, default_value = "prior", help_heading = "Measuring")]
     start: String,
 
     /// Seed of the moves
@@ -299,7 +299,7 @@ fn scaling(args: &Args, progress: &ProgressBar) -> Result<Vec<Measured>> {
             continue; // too small for so many blocks and links
         };
         let (n, edges_made) = (graph.n(), graph.edges());
-        let target = Target::new(Irm::new(graph, plus, minus)?, args.model.alpha)?;
+        let target = args.model.choice()?.target(Irm::new(graph, plus, minus)?)?;
         let usual = ["gibbs", "arm-cells", "arm"].iter().map(ToString::to_string);
         let moves = if args.moves.is_empty() { usual.collect() } else { args.moves.clone() };
         let moves: Vec<String> =

@@ -5,6 +5,7 @@ use armix::constraints::Beforehand;
 use armix::data::{Data, Dataset, Kind};
 use armix::error::{Error, Result};
 use armix::io;
+use armix::prior::{Components, PriorChoice};
 use armix::problem::Choice;
 use std::path::PathBuf;
 
@@ -18,9 +19,25 @@ pub(crate) struct DataArgs {
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     pub model: Option<String>,
 
-    /// Concentration α of the Chinese restaurant process; larger values favour more blocks
+    /// The prior over partitions
+    #[arg(long, value_enum, default_value = "crp", value_name = "NAME", help_heading = "Model")]
+    pub prior: PriorName,
+
+    /// Concentration α of crp and pitman-yor; larger values favour more blocks
     #[arg(long, default_value_t = 1.0, allow_negative_numbers = true, help_heading = "Model")]
     pub alpha: f64,
+
+    /// Discount d of pitman-yor, from 0 (crp) to below 1 (many small blocks) [default: 0.25]
+    #[arg(long, value_name = "D", allow_negative_numbers = true, help_heading = "Model")]
+    pub discount: Option<f64>,
+
+    /// γ of mfm: the Dirichlet parameter of the components' weights [default: 1]
+    #[arg(long, value_name = "G", allow_negative_numbers = true, help_heading = "Model")]
+    pub gamma: Option<f64>,
+
+    /// The number of components of mfm: geometric:P, or one more than poisson:MEAN [default: geometric:0.1]
+    #[arg(long, value_name = "PRIOR", help_heading = "Model")]
+    pub components: Option<Components>,
 
     /// The Beta prior of the link or cell probabilities, β⁺,β⁻
     #[arg(long, default_value = "1,1", value_name = "A,B", allow_hyphen_values = true, value_parser = parse_beta, help_heading = "Model")]
@@ -87,9 +104,53 @@ pub(crate) struct DataArgs {
     pub hold_out_seed: u64,
 }
 
+/// The priors over partitions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum PriorName {
+    /// The Chinese restaurant process: about α ln n blocks
+    Crp,
+    /// The Pitman-Yor process: block sizes follow a power law
+    PitmanYor,
+    /// A mixture of finite mixtures: a finite number of components, whatever n
+    Mfm,
+}
+
 impl DataArgs {
+    fn prior(&self) -> PriorChoice {
+        match self.prior {
+            PriorName::Crp => PriorChoice::Crp,
+            PriorName::PitmanYor => {
+                PriorChoice::PitmanYor { discount: self.discount.unwrap_or(0.25) }
+            }
+            PriorName::Mfm => PriorChoice::Mfm {
+                gamma: self.gamma.unwrap_or(1.0),
+                components: self.components.unwrap_or_default(),
+            },
+        }
+    }
+
+    /// Refuses options that the prior does not have.
+    fn check(&self) -> Result<()> {
+        let of = |option: &str, prior: &str| {
+            Err(Error::new(format!(
+                "{option} belongs to --prior {prior}: add that, or leave it out"
+            )))
+        };
+        match self.prior {
+            PriorName::Crp | PriorName::Mfm if self.discount.is_some() => {
+                of("--discount", "pitman-yor")
+            }
+            PriorName::Crp | PriorName::PitmanYor if self.gamma.is_some() => of("--gamma", "mfm"),
+            PriorName::Crp | PriorName::PitmanYor if self.components.is_some() => {
+                of("--components", "mfm")
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The same, as the library has it.
     pub(crate) fn choice(&self) -> Result<Choice> {
+        self.check()?;
         let args = self.clone();
         Ok(Choice {
             beforehand: Beforehand {
@@ -98,6 +159,7 @@ impl DataArgs {
                 max_blocks: args.max_blocks,
             },
             model: args.model,
+            prior: self.prior(),
             alpha: args.alpha,
             beta: args.beta,
             data_seed: args.data_seed,

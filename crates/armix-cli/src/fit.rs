@@ -65,9 +65,13 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 1, help_heading = "Sampling")]
     seed: u64,
 
-    /// Where chains begin: crp, one, singletons, uniform:K, or a file of labels
-    #[arg(long, default_value = "crp", help_heading = "Sampling")]
+    /// Where chains begin: prior (a draw), one, singletons, uniform:K, or a file of labels
+    #[arg(long, default_value = "prior", help_heading = "Sampling")]
     start: String,
+
+    /// Sample the hyper-parameters, too: each has a weakly informative prior, and begins at its option
+    #[arg(long, help_heading = "Sampling")]
+    sample_hyper: bool,
 
     /// Restricted scans that improve the launch state of sm and bsm
     #[arg(long, default_value_t = 5, value_name = "L", help_heading = "Sampling")]
@@ -142,12 +146,22 @@ fn after_help() -> String {
     let moves: Vec<String> =
         (registry::<Irm>().iter()).map(|m| format!("  {:10} {}\n", m.name, m.about)).collect();
     format!(
-        "Moves:\n{}\n{}\nExamples:\n  armix fit\n  armix fit friends.edges --iterations 5000 --seed 7\n  \
-         armix fit bernoulli-1 --moves sm,gibbs --json\n  armix fit grid:10x10 --moves arm-cells*5,arm,gibbs --chains 16",
+        "Moves:\n{}\n{HYPERS}\n{}\nExamples:\n  armix fit\n  armix fit friends.edges --iterations 5000 --seed 7\n  \
+         armix fit bernoulli-1 --moves sm,gibbs --json\n  armix fit grid:10x10 --moves arm-cells*5,arm,gibbs --chains 16\n  armix fit karate --prior mfm --sample-hyper",
         moves.concat(),
         data::data_help()
     )
 }
+
+const HYPERS: &str = "\
+Hyper-parameters (--sample-hyper):
+  alpha                  Gamma(1, 1), of crp and pitman-yor
+  discount               Beta(1, 1), of pitman-yor
+  gamma                  Gamma(1, 1), of mfm
+  beta_plus, beta_minus  Gamma(1, 1) each, of both models
+  Gamma(shape, rate). They are sampled after the moves of every iteration, and the log joint includes
+  their priors then. Trace, diagnosis, summary and report have them by these names.
+";
 
 fn parse_bytes(text: &str) -> std::result::Result<u64, String> {
     let text = text.trim();
@@ -177,7 +191,7 @@ pub(crate) fn start(text: &str, names: &[String]) -> Result<Start> {
         return Ok(Start::Labels(io::read_labels(Path::new(text), names)?));
     }
     named.map_err(|error: Error| match Path::new(text).extension() {
-        Some(_) => Error::new(format!("--start {text}: there is no such file; use a file of labels, crp, one, singletons or uniform:K")),
+        Some(_) => Error::new(format!("--start {text}: there is no such file; use a file of labels, prior, one, singletons or uniform:K")),
         None => error,
     })
 }
@@ -229,6 +243,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
         moves: Options { launch_scans: args.launch_scans },
         start: start(&args.start, &dataset.names)?,
         seed: args.seed,
+        sample_hyper: args.sample_hyper,
         freeze_after: args.freeze_after,
         history_bytes: args.history_memory,
         threads: 0,
@@ -331,7 +346,7 @@ fn conclude(
     let saved = watch.folder().map(Source::folder).transpose()?;
     let run = saved.as_ref().map_or(&run, |source| &source.run);
     let diagnosis = Diagnosis::new(run, &diagnose::Options::default());
-    let draws = run.some_draws(diagnosis.burn_in, 1000);
+    let draws = run.some_draws_with_hypers(diagnosis.burn_in, 1000);
     let held_out = predict::held_out_score(model, dataset, &draws)?;
     let taken = Some(Taken { peak_memory_bytes: memory::peak_bytes() });
     print_summary(run, &diagnosis, name, &dataset.names, held_out.as_ref(), taken, going.json)?;

@@ -155,7 +155,8 @@ fn acf(run: &Run, args: &Args, style: &Style) -> Result<Drawing> {
     let burn_in = args.burn_in.of(run.iterations);
     let kept = run.iterations - burn_in;
     let shown = ["log_joint", "blocks", "fraction_1"];
-    let quantities = (traced(run).into_iter().filter(|t| shown.contains(&t.name())))
+    let shown = |name: &str| shown.contains(&name) || run.hypers.iter().any(|h| h == name);
+    let quantities = (traced(run).into_iter().filter(|t| shown(t.name())))
         .map(|t| {
             let mut chains = series(t.values(run, burn_in));
             for chain in &mut chains {

@@ -9,7 +9,6 @@ use armix::data::{Data, Dataset, Kind, Table};
 use armix::diagnose::BurnIn;
 use armix::error::{Error, Result};
 use armix::estimate::{self, Loss, SearchOptions};
-use armix::history::Row;
 use armix::io;
 use armix::io::raw::{Raw, RawTable};
 use armix::model::Model;
@@ -17,6 +16,7 @@ use armix::newcomers;
 use armix::partition::by_size;
 use armix::predict::{self, Assignment, Cell, HeldOutScore};
 use armix::problem::Choice;
+use armix::run::Draws;
 use armix::state::Target;
 use armix::store::DataInfo;
 use serde::Serialize;
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let info = source.manifest()?.data.clone();
     let (options, dataset) = data::reload(&info, args.data.as_deref())?;
     let burn_in = args.burn_in.of(source.run.iterations);
-    let draws = source.run.some_draws(burn_in, DRAWS);
+    let draws = source.run.some_draws_with_hypers(burn_in, DRAWS);
     match &args.new {
         None => missing(args, &options, &dataset, &draws),
         Some(file) => {
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 
 /// Predictions of entries, whatever the model.
 pub(crate) struct Entries<'a> {
-    pub(crate) draws: &'a [&'a Row],
+    pub(crate) draws: &'a Draws<'a>,
     pub(crate) entries: &'a [(u32, u32)],
 }
 
@@ -103,7 +103,7 @@ impl Job for Entries<'_> {
 /// Predictions of cells of a table of any columns, whatever the model.
 struct Cells<'a> {
     table: &'a Table,
-    draws: &'a [&'a Row],
+    draws: &'a Draws<'a>,
     entries: &'a [(u32, u32)],
 }
 
@@ -117,7 +117,7 @@ impl Job for Cells<'_> {
 /// The score of held-out entries, whatever the model.
 struct Scored<'a> {
     dataset: &'a Dataset,
-    draws: &'a [&'a Row],
+    draws: &'a Draws<'a>,
 }
 
 impl Job for Scored<'_> {
@@ -131,9 +131,9 @@ impl Job for Scored<'_> {
 pub(crate) fn held_out_score(
     options: &Choice,
     dataset: &Dataset,
-    draws: &[&Row],
+    draws: &Draws<'_>,
 ) -> Result<Option<HeldOutScore>> {
-    if dataset.held_out.is_empty() || draws.is_empty() {
+    if dataset.held_out.is_empty() || draws.rows.is_empty() {
         return Ok(None);
     }
     data::with_target(dataset, options, Scored { dataset, draws }).map(Some)
@@ -169,7 +169,7 @@ struct Line<'a> {
     actual: Option<Value>,
 }
 
-fn missing(args: &Args, options: &Choice, dataset: &Dataset, draws: &[&Row]) -> Result<()> {
+fn missing(args: &Args, options: &Choice, dataset: &Dataset, draws: &Draws<'_>) -> Result<()> {
     let entries = dataset.data.hidden();
     if entries.is_empty() {
         return Err(Error::new(
@@ -262,14 +262,14 @@ fn output(args: &Args, text: &str) -> Result<()> {
 
 /// Assignments of new items, whatever the model.
 struct Assign<'a> {
-    draws: &'a [&'a Row],
+    draws: &'a Draws<'a>,
     estimate: &'a [u32],
 }
 
 impl Job for Assign<'_> {
     type Output = Vec<Assignment>;
     fn run<M: Model>(self, target: Target<M>) -> Result<Vec<Assignment>> {
-        Ok(predict::assign(&target, self.draws, self.estimate))
+        Ok(predict::assign_of(&target, self.draws, self.estimate))
     }
 }
 
@@ -279,7 +279,7 @@ fn new_items(
     options: &Choice,
     info: &DataInfo,
     dataset: &Dataset,
-    draws: &[&Row],
+    draws: &Draws<'_>,
     estimate: &[u32],
 ) -> Result<()> {
     let extended = match &dataset.data {

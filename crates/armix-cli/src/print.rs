@@ -174,6 +174,13 @@ fn write_summary(
         let line = format!("{k:>9}  {:>5.1} % {bar}", 100.0 * p);
         writeln!(out, "{}", line.trim_end())?;
     }
+    for (name, h) in &s.hypers {
+        let [low, _, high] = h.quantiles;
+        let rhat = h.rhat.map_or(String::new(), |rhat| format!(", R̂ {rhat:.3}"));
+        let values =
+            format!("mean {:.3}, sd {:.3}, 95 % {low:.3} to {high:.3}{rhat}", h.mean, h.sd);
+        wrap(out, &format!("{name:10} "), &values, width)?;
+    }
     writeln!(out)?;
     write_moves(out, s, width)?;
     writeln!(out)?;

@@ -129,7 +129,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         data.as_ref().map(|(args, dataset)| Blocks::new(&dataset.data, args.beta, &answer.labels));
     let held_out = match &data {
         Some((args, dataset)) => {
-            let draws = source.run.some_draws(diagnosis.burn_in, 1000);
+            let draws = source.run.some_draws_with_hypers(diagnosis.burn_in, 1000);
             predict::held_out_score(args, dataset, &draws)?
         }
         None => None,

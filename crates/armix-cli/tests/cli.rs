@@ -51,7 +51,7 @@ fn the_help_begins_with_what_the_program_is_for() {
 fn the_help_of_fit_explains_every_option_move_and_built_in_data() {
     let help = succeed(armix("fit --help")).stdout;
     let options = "--model --moves --ensembles --chains --iterations --warmup --seed --threads \
-                   --start --alpha --beta --quiet --json --freeze-after --history-memory \
+                   --start --alpha --beta --prior --discount --gamma --components --sample-hyper --quiet --json --freeze-after --history-memory \
                    --launch-scans --data-seed --help --version";
     assert_explains(&help, &options.split_whitespace().collect::<Vec<_>>());
     assert_explains(&help, &MOVES);

@@ -345,6 +345,14 @@ fn impossible_priors_are_refused() {
     refuse_all(&[
         ("fit -q --alpha 0", "alpha"),
         ("fit -q --alpha -1", "alpha"),
+        ("fit -q --prior nope", "--prior"),
+        ("fit -q --prior pitman-yor --discount 1", "discount"),
+        ("fit -q --discount 0.5", "belongs to --prior pitman-yor"),
+        ("fit -q --prior pitman-yor --gamma 2", "belongs to --prior mfm"),
+        ("fit -q --components poisson:1", "belongs to --prior mfm"),
+        ("fit -q --prior mfm --gamma 0", "gamma"),
+        ("fit -q --prior mfm --components poisson:-1", "components"),
+        ("exact four-vertex --gamma 2", "belongs to --prior mfm"),
         ("fit -q --alpha nan", "alpha"),
         ("fit -q --alpha inf", "alpha"),
         ("fit -q --alpha x", "--alpha"),
@@ -422,7 +430,7 @@ fn models_that_do_not_exist_or_fit_are_refused() {
 #[test]
 fn impossible_starts_are_refused() {
     refuse_all(&[
-        ("fit -q --start nope", "no start 'nope'; use crp"),
+        ("fit -q --start nope", "no start 'nope'; use prior"),
         ("fit -q --start uniform:0", "uniform:0"),
         ("fit -q --start uniform:", "uniform:"),
         ("fit -q --start uniform:x", "uniform:x"),

@@ -45,7 +45,7 @@ impl Job for Kernels<'_> {
 }
 
 fn print<M: Model>(name: &str, target: Target<M>) -> Result<()> {
-    let place = Place::reach(&target, &Start::Crp, WARMUP, 1)?;
+    let place = Place::reach(&target, &Start::Prior, WARMUP, 1)?;
     let moves = ["gibbs", "arm", "arm-cells"].map(String::from);
     for cost in measure(&target, &place, &moves, SECONDS, 1, &mut |_| ())? {
         let ns = cost.ns_per(target.model.n());

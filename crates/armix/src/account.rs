@@ -6,6 +6,7 @@ use crate::constraints::Beforehand;
 use crate::data::Dataset;
 use crate::diagnose::Diagnosis;
 use crate::error::Result;
+use crate::prior::PriorChoice;
 use crate::problem::Choice;
 use crate::report::{Contents, Page, html};
 use crate::run::Run;
@@ -88,6 +89,15 @@ pub fn to_repeat(manifest: &Manifest, args: &Choice) -> String {
     let types: Vec<String> =
         args.types.iter().map(|(name, kind)| format!("{name}={kind}")).collect();
     option("types", types.join(","), !types.is_empty());
+    option("prior", args.prior.name().into(), !args.prior.is_crp());
+    match args.prior {
+        PriorChoice::Crp => {}
+        PriorChoice::PitmanYor { discount } => option("discount", number(discount), true),
+        PriorChoice::Mfm { gamma, components } => {
+            option("gamma", number(gamma), true);
+            option("components", components.to_string(), true);
+        }
+    }
     option("beta", format!("{},{}", args.beta.0, args.beta.1), args.beta != (1.0, 1.0));
     option("data-seed", args.data_seed.to_string(), args.data_seed != 1);
     option("threshold", number(args.threshold), args.threshold != 0.0);
@@ -120,6 +130,9 @@ pub fn to_repeat(manifest: &Manifest, args: &Choice) -> String {
     option("freeze-after", s.freeze_after.unwrap_or(0).to_string(), s.freeze_after.is_some());
     option("history-memory", s.history_bytes.to_string(), s.history_bytes != usual.history_bytes);
     option("thin", manifest.saving.thin.to_string(), manifest.saving.thin != 1);
+    if s.sample_hyper {
+        words.push("--sample-hyper".into());
+    }
     if args.largest_component {
         words.push("--largest-component".into());
     }
@@ -143,8 +156,13 @@ pub fn provenance(manifest: &Manifest, seconds: f64) -> Vec<(String, String)> {
         ("data", manifest.data.source.clone()),
         ("fingerprint of the data", manifest.data.fingerprint.clone()),
         ("model", manifest.model.name.clone()),
-        ("α", manifest.model.alpha.to_string()),
+        ("prior over partitions", manifest.model.prior.describe(manifest.model.alpha)),
         ("β⁺, β⁻", format!("{}, {}", manifest.model.beta.0, manifest.model.beta.1)),
+        (
+            "hyper-parameters",
+            if s.sample_hyper { "sampled; these values are where they begin" } else { "fixed" }
+                .into(),
+        ),
         ("moves of an iteration", s.schedule.to_string()),
         ("ensembles × chains", format!("{} × {}", s.ensembles, s.chains)),
         ("iterations", format!("{} after {} of warm-up", s.iterations, s.warmup)),

@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn every_move_is_measured_and_has_something_to_do() {
         let target = Target::new(Irm::new(builtin::karate(), 1.0, 1.0).unwrap(), 1.0).unwrap();
-        let warm = Place::reach(&target, &Start::Crp, 20, 1).unwrap();
+        let warm = Place::reach(&target, &Start::Prior, 20, 1).unwrap();
         let exact = Place::reach(&target, &Start::Uniform(4), 0, 1).unwrap();
         assert_eq!((warm.iterations, exact.iterations, exact.blocks()), (20, 0, 4));
         for place in [warm, exact] {

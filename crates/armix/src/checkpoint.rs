@@ -33,6 +33,9 @@ pub struct EnsembleCheckpoint {
 pub struct ChainCheckpoint {
     /// Its state.
     pub z: PartitionParts,
+    /// Its hyper-parameters, if they are sampled. Saved beside, because there were none once.
+    #[serde(skip)]
+    pub hypers: Vec<f64>,
     /// One counter for each entry of the schedule.
     pub counters: Vec<Counter>,
     /// All proposals together.

@@ -49,12 +49,14 @@ pub struct Status {
 /// The last iteration of a chain.
 #[derive(Debug)]
 pub struct Record<'a> {
-    /// ln q(z).
+    /// ln q(z), and ln of the prior of the hyper-parameters if they are sampled.
     pub log_joint: f64,
     /// The number of blocks.
     pub blocks: usize,
     /// The sizes of the largest blocks.
     pub largest: [u32; TOP],
+    /// The hyper-parameters in the order of [`View::hypers`].
+    pub hypers: &'a [f64],
     /// What the entries of the schedule did.
     pub moves: &'a [Counter],
     /// The labels.
@@ -65,6 +67,8 @@ pub struct Record<'a> {
 pub trait View {
     /// The chains are in state t; warm-up counts.
     fn t(&self) -> usize;
+    /// The names of the hyper-parameters that are sampled; none if they are fixed.
+    fn hypers(&self) -> &[String];
     /// How far an ensemble is.
     fn status(&self, ensemble: usize) -> Status;
     /// The last iteration of a chain.
@@ -143,6 +147,7 @@ pub fn run<M: Model>(
         n: target.model.n(),
         settings: settings.clone(),
         iterations: sampler.t.saturating_sub(settings.warmup),
+        hypers: sampler.hypers.clone(),
         drawn: settings.keep_draws.map_or(Vec::new(), |thin| {
             (from..sampler.t)
                 .map(|t| t - settings.warmup)
@@ -183,11 +188,7 @@ pub(crate) fn check<M: Model>(target: &Target<M>, settings: &Settings) -> Result
     }
     let blocks = match &settings.start {
         Start::One => 1,
-        // The expected number of blocks of CRP(α).
-        Start::Crp => {
-            let alpha = target.prior.alpha();
-            (alpha * libm::log1p(n as f64 / alpha)) as usize + 1
-        }
+        Start::Prior => target.prior.rules().expected_blocks(),
         Start::Singletons => n,
         // Some of the K blocks stay empty: those that no item falls into.
         Start::Uniform(k) => {
@@ -259,9 +260,16 @@ impl Crew {
     }
 }
 
+fn sampled_hypers<M: Model>(target: &Target<M>, settings: &Settings) -> Vec<String> {
+    let hypers = if settings.sample_hyper { target.hypers() } else { Vec::new() };
+    hypers.into_iter().map(|h| h.name).collect()
+}
+
 /// All ensembles, in lockstep.
 struct Sampler<'t, M: Model> {
     settings: &'t Settings,
+    /// The names of the hyper-parameters that are sampled.
+    hypers: Vec<String>,
     /// The chains are in state t.
     t: usize,
     ensembles: Vec<Ensemble<M>>,
@@ -279,7 +287,8 @@ impl<'t, M: Model> Sampler<'t, M> {
         let ensembles = (0..settings.ensembles)
             .map(|index| Ensemble::new(target, settings, index, exchange))
             .collect::<Result<Vec<_>>>()?;
-        Ok(Sampler { settings, t: 0, ensembles, began, seconds_before: 0.0 })
+        let hypers = sampled_hypers(target, settings);
+        Ok(Sampler { settings, hypers, t: 0, ensembles, began, seconds_before: 0.0 })
     }
 
     fn resume(target: &Target<M>, settings: &'t Settings, from: Resume<'_>) -> Result<Self> {
@@ -299,7 +308,8 @@ impl<'t, M: Model> Sampler<'t, M> {
             })
             .collect::<Result<Vec<_>>>()?;
         let (t, seconds_before) = (checkpoint.t, checkpoint.seconds);
-        Ok(Sampler { settings, t, ensembles, began, seconds_before })
+        let hypers = sampled_hypers(target, settings);
+        Ok(Sampler { settings, hypers, t, ensembles, began, seconds_before })
     }
 
     fn seconds(&self) -> f64 {
@@ -333,6 +343,10 @@ impl<M: Model> View for Sampler<'_, M> {
         self.t
     }
 
+    fn hypers(&self) -> &[String] {
+        &self.hypers
+    }
+
     fn status(&self, ensemble: usize) -> Status {
         self.ensembles[ensemble].status()
     }
@@ -340,7 +354,8 @@ impl<M: Model> View for Sampler<'_, M> {
     fn record(&self, ensemble: usize, chain: usize) -> Record<'_> {
         let runner = &self.ensembles[ensemble].chains[chain];
         Record {
-            log_joint: runner.chain.ln_q(),
+            log_joint: runner.log_joint(),
+            hypers: &runner.hypers,
             blocks: runner.chain.z().blocks(),
             largest: runner.chain.z().largest(),
             moves: &runner.last,
@@ -430,7 +445,7 @@ impl<M: Model> Ensemble<M> {
         let mut proposals = Counter::default();
         self.chains.iter().for_each(|c| proposals.add(&c.proposals));
         Status {
-            log_joint: self.chains.iter().map(|c| c.chain.ln_q()).sum::<f64>() / s,
+            log_joint: self.chains.iter().map(Runner::log_joint).sum::<f64>() / s,
             blocks: self.chains.iter().map(|c| c.chain.z().blocks() as f64).sum::<f64>() / s,
             accept_rate: proposals.accept_rate(),
         }

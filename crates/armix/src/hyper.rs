@@ -2,6 +2,7 @@
 
 use crate::special::{ln_gamma, normal_quantile};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::ops::RangeInclusive;
 
 /// Positive values beyond these bounds mean nothing in practice, and rounding would spoil results.
@@ -16,6 +17,16 @@ pub struct Hyper {
     pub value: f64,
     /// Its prior, which matters only if it is sampled.
     pub prior: HyperPrior,
+}
+
+impl fmt::Display for HyperPrior {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HyperPrior::Gamma { shape, rate } => write!(f, "Gamma({shape}, {rate})"),
+            HyperPrior::Beta { a, b } => write!(f, "Beta({a}, {b})"),
+            HyperPrior::Normal { mean, sd } => write!(f, "Normal({mean}, {sd})"),
+        }
+    }
 }
 
 impl Hyper {
@@ -89,6 +100,53 @@ impl HyperPrior {
         }
     }
 
+    /// Where a value is on the line, on a scale on which values of all magnitudes are alike: the logarithm
+    /// of positive numbers, the log odds of those between 0 and 1.
+    pub fn place(&self, value: f64) -> f64 {
+        match self {
+            HyperPrior::Gamma { .. } => libm::log(value),
+            HyperPrior::Beta { .. } => libm::log(value) - libm::log1p(-value),
+            HyperPrior::Normal { .. } => value,
+        }
+    }
+
+    /// The value at a place.
+    pub fn at(&self, place: f64) -> f64 {
+        match self {
+            HyperPrior::Gamma { .. } => libm::exp(place),
+            HyperPrior::Beta { .. } => 1.0 / (1.0 + libm::exp(-place)),
+            HyperPrior::Normal { .. } => place,
+        }
+    }
+
+    /// ln of d value / d place: what turns a density of values into one of places.
+    pub fn ln_slope(&self, place: f64) -> f64 {
+        match self {
+            HyperPrior::Gamma { .. } => place,
+            HyperPrior::Beta { .. } => -place.abs() - 2.0 * libm::log1p(libm::exp(-place.abs())),
+            HyperPrior::Normal { .. } => 0.0,
+        }
+    }
+
+    /// About how far apart two places are that differ.
+    pub fn width(&self) -> f64 {
+        match self {
+            HyperPrior::Gamma { .. } | HyperPrior::Beta { .. } => 1.0,
+            HyperPrior::Normal { sd, .. } => *sd,
+        }
+    }
+
+    /// The value itself, or the nearest one that is safely within the support.
+    pub fn clamp(&self, value: f64) -> f64 {
+        match self {
+            HyperPrior::Gamma { .. } => {
+                value.clamp(1.001 * SENSIBLE.start(), 0.999 * SENSIBLE.end())
+            }
+            HyperPrior::Beta { .. } => value.clamp(1.001e-8, 1.0 - 1.001e-8),
+            HyperPrior::Normal { .. } => value.clamp(-1e300, 1e300),
+        }
+    }
+
     /// A draw, from uniform random numbers.
     pub fn draw(&self, uniform: &mut dyn FnMut() -> f64) -> f64 {
         loop {
@@ -146,6 +204,20 @@ mod tests {
         HyperPrior::Beta { a: 4.0, b: 3.0 },
         HyperPrior::Normal { mean: -2.0, sd: 3.0 },
     ];
+
+    /// Places and values are inverse to each other, and the slope is the derivative.
+    #[test]
+    fn places_are_a_scale() {
+        for prior in PRIORS {
+            for value in [1e-7, 0.02, 0.5, 0.93, 0.999_99] {
+                let place = prior.place(value);
+                assert!((prior.at(place) / value - 1.0).abs() < 1e-13, "{prior:?}, {value}");
+                let h = 1e-5;
+                let slope = (prior.at(place + h) - prior.at(place - h)) / (2.0 * h);
+                assert!((slope.ln() - prior.ln_slope(place)).abs() < 1e-4, "{prior:?}, {value}");
+            }
+        }
+    }
 
     /// Means and mean squares of 40 000 draws are within 5 standard errors of those that the density has
     /// by the midpoint rule: false alarm below 1e-4. And the density integrates to one.

@@ -56,6 +56,7 @@ pub mod report;
 pub mod rng;
 pub mod run;
 mod runner;
+pub mod slice;
 pub mod special;
 pub mod state;
 pub mod store;

@@ -6,6 +6,7 @@ use crate::history::Row;
 use crate::model::Model;
 use crate::partition::{Item, Slot};
 use crate::rng::{Purpose, Rng};
+use crate::run::Draws;
 use crate::state::{State, Target};
 use serde::Serialize;
 
@@ -100,18 +101,27 @@ pub fn hold_out(mut dataset: Dataset, fraction: f64, seed: u64) -> Result<Datase
 ///
 /// # Panics
 /// When there are no draws.
-pub fn entries<M: Model>(target: &Target<M>, draws: &[&Row], entries: &[(u32, u32)]) -> Vec<f64> {
-    assert!(!draws.is_empty(), "predictions need draws");
-    let mut sums = vec![0.0; entries.len()];
-    let mut labels = Vec::new();
-    for draw in draws {
-        draw.unpack(&mut labels);
-        let state = State::from_labels(target, &labels);
-        for (sum, &entry) in sums.iter_mut().zip(entries) {
+pub fn entries<M: Model>(target: &Target<M>, draws: &Draws<'_>, of: &[(u32, u32)]) -> Vec<f64> {
+    let mut sums = vec![0.0; of.len()];
+    each_state(target, draws, |state| {
+        for (sum, &entry) in sums.iter_mut().zip(of) {
             *sum += state.predict(entry);
         }
+    });
+    sums.iter().map(|sum| sum / draws.rows.len() as f64).collect()
+}
+
+/// Visits the states of the draws, which may have hyper-parameters of their own.
+fn each_state<M: Model>(target: &Target<M>, draws: &Draws<'_>, mut visit: impl FnMut(&State<M>)) {
+    assert!(!draws.rows.is_empty(), "predictions need draws");
+    let mut labels = Vec::new();
+    for (at, row) in draws.rows.iter().enumerate() {
+        row.unpack(&mut labels);
+        visit(&match draws.hypers.get(at) {
+            Some(hypers) => State::from_labels(&target.with_hypers(hypers), &labels),
+            None => State::from_labels(target, &labels),
+        });
     }
-    sums.iter().map(|sum| sum / draws.len() as f64).collect()
 }
 
 /// ln p of each of these values of entries: the mean over the draws of its probability (or density) given the
@@ -119,21 +129,21 @@ pub fn entries<M: Model>(target: &Target<M>, draws: &[&Row], entries: &[(u32, u3
 ///
 /// # Panics
 /// When there are no draws.
-pub fn ln_values<M: Model>(target: &Target<M>, draws: &[&Row], held_out: &[HeldOut]) -> Vec<f64> {
-    assert!(!draws.is_empty(), "predictions need draws");
+pub fn ln_values<M: Model>(
+    target: &Target<M>,
+    draws: &Draws<'_>,
+    held_out: &[HeldOut],
+) -> Vec<f64> {
     // Running ln Σ p, as densities can be too small for a number.
     let mut sums = vec![f64::NEG_INFINITY; held_out.len()];
-    let mut labels = Vec::new();
-    for draw in draws {
-        draw.unpack(&mut labels);
-        let state = State::from_labels(target, &labels);
+    each_state(target, draws, |state| {
         for (sum, h) in sums.iter_mut().zip(held_out) {
             let ln_p = state.ln_predictive(h.entry, h.value);
             let (large, small) = if ln_p > *sum { (ln_p, *sum) } else { (*sum, ln_p) };
             *sum = large + libm::log1p(libm::exp(small - large));
         }
-    }
-    let count = libm::log(draws.len() as f64);
+    });
+    let count = libm::log(draws.rows.len() as f64);
     sums.iter().map(|sum| sum - count).collect()
 }
 
@@ -153,7 +163,7 @@ pub struct Cell {
 pub fn cells<M: Model>(
     target: &Target<M>,
     table: &Table,
-    draws: &[&Row],
+    draws: &Draws<'_>,
     entries: &[(u32, u32)],
 ) -> Vec<Cell> {
     let means = self::entries(target, draws, entries);
@@ -194,7 +204,7 @@ pub struct TableScore {
 /// Compares predictions of held-out cells with what is true.
 pub fn table_score<M: Model>(
     target: &Target<M>,
-    draws: &[&Row],
+    draws: &Draws<'_>,
     held_out: &[HeldOut],
 ) -> TableScore {
     let mean = |ln_p: Vec<f64>| ln_p.iter().sum::<f64>() / held_out.len().max(1) as f64;
@@ -202,7 +212,11 @@ pub fn table_score<M: Model>(
     TableScore {
         entries: held_out.len(),
         log_score: mean(ln_values(target, draws, held_out)),
-        log_score_of_one_block: mean(ln_values(target, &[&together], held_out)),
+        log_score_of_one_block: mean(ln_values(
+            target,
+            &Draws { rows: vec![&together], hypers: Vec::new() },
+            held_out,
+        )),
     }
 }
 
@@ -223,7 +237,7 @@ pub enum HeldOutScore {
 pub fn held_out_score<M: Model>(
     target: &Target<M>,
     dataset: &Dataset,
-    draws: &[&Row],
+    draws: &Draws<'_>,
 ) -> HeldOutScore {
     let held_out = &dataset.held_out;
     if let Data::Columns(_) = &dataset.data {
@@ -310,9 +324,12 @@ pub fn assign<M: Model>(target: &Target<M>, draws: &[&Row], estimate: &[u32]) ->
     let blocks = estimate.iter().max().map_or(0, |&m| m as usize + 1);
     let mut found = vec![Assignment { blocks: vec![0.0; blocks], new: 0.0 }; all - old];
     let (mut labels, mut gains, mut slots) = (Vec::new(), Vec::new(), Vec::new());
+    // One new item at a time: the others do not exist.
+    let prior = target.prior.for_items(old + 1).into();
+    let target = Target { prior, ..target.clone() };
     for draw in draws {
         draw.unpack(&mut labels);
-        let mut state = State::from_first_labels(target, &labels);
+        let mut state = State::from_first_labels(&target, &labels);
         // The share of every slot's items in the blocks of the estimate.
         let mut share = vec![0.0; state.z().slots() * blocks];
         for (item, &block) in estimate.iter().enumerate() {
@@ -337,6 +354,35 @@ pub fn assign<M: Model>(target: &Target<M>, draws: &[&Row], estimate: &[u32]) ->
         assignment.new /= count;
     }
     found
+}
+
+/// [`assign`] with draws that may have hyper-parameters of their own.
+///
+/// # Panics
+/// When there are no draws, or more old items than items.
+pub fn assign_of<M: Model>(
+    target: &Target<M>,
+    draws: &Draws<'_>,
+    estimate: &[u32],
+) -> Vec<Assignment> {
+    if draws.hypers.is_empty() {
+        return assign(target, &draws.rows, estimate);
+    }
+    let share = 1.0 / draws.rows.len() as f64;
+    let each = draws.rows.iter().zip(&draws.hypers);
+    let each = each.map(|(row, hypers)| assign(&target.with_hypers(hypers), &[row], estimate));
+    let mut means: Option<Vec<Assignment>> = None;
+    for found in each {
+        let sums = means.get_or_insert_with(|| {
+            let none = |a: &Assignment| Assignment { blocks: vec![0.0; a.blocks.len()], new: 0.0 };
+            found.iter().map(none).collect()
+        });
+        for (sum, found) in sums.iter_mut().zip(found) {
+            sum.new += share * found.new;
+            sum.blocks.iter_mut().zip(found.blocks).for_each(|(sum, p)| *sum += share * p);
+        }
+    }
+    means.unwrap_or_default()
 }
 
 /// Adds the probabilities of one draw. The last slot is the new block.

@@ -9,6 +9,7 @@ use crate::io::raw::RawNetwork;
 use crate::io::{self, NetworkOptions, TableOptions, Wanted};
 use crate::model::Model;
 use crate::models::{self, Bernoulli, Columns, Irm, Mixed, Niw};
+use crate::prior::PriorChoice;
 use crate::state::Target;
 use crate::store::{self, DataInfo, ModelInfo};
 use crate::{builtin, predict};
@@ -20,6 +21,9 @@ use std::path::Path;
 pub struct Choice {
     /// The model's name; `None`: what the data are made for.
     pub model: Option<String>,
+    /// The prior over partitions.
+    #[serde(default, skip_serializing_if = "PriorChoice::is_crp")]
+    pub prior: PriorChoice,
     /// α.
     pub alpha: f64,
     /// β⁺, β⁻.
@@ -56,6 +60,7 @@ impl Default for Choice {
     fn default() -> Self {
         Choice {
             model: None,
+            prior: PriorChoice::Crp,
             alpha: 1.0,
             beta: (1.0, 1.0),
             data_seed: 1,
@@ -74,6 +79,12 @@ impl Default for Choice {
 }
 
 impl Choice {
+    /// The target of a model with this prior.
+    pub fn target<M: Model>(&self, model: M) -> Result<Target<M>> {
+        let prior = self.prior.build(self.alpha, model.n())?;
+        Ok(Target::with_prior(model, prior))
+    }
+
     /// How files are read and prepared.
     pub fn options(&self) -> Result<io::Options> {
         let (wanted, all) = match self.model.as_deref() {
@@ -186,44 +197,42 @@ fn with_model<J: Job>(dataset: &Dataset, args: &Choice, job: J) -> Result<J::Out
     let (plus, minus) = args.beta;
     match (&dataset.data, args.model.as_deref()) {
         (Data::Network(graph), None | Some(Irm::NAME)) => {
-            job.run(Target::new(Irm::new(graph.clone(), plus, minus)?, args.alpha)?)
+            job.run(args.target(Irm::new(graph.clone(), plus, minus)?)?)
         }
         (Data::Table(table), None | Some(Bernoulli::NAME)) => {
-            job.run(Target::new(Bernoulli::new(table.clone(), plus, minus)?, args.alpha)?)
+            job.run(args.target(Bernoulli::new(table.clone(), plus, minus)?)?)
         }
         (Data::Table(table), Some(Mixed::NAME)) => {
             let table = Table::from_zeros_and_ones(table);
-            job.run(Target::new(Mixed::of(&table, args.beta)?, args.alpha)?)
+            job.run(args.target(Mixed::of(&table, args.beta)?)?)
         }
         (Data::Columns(table), model) => {
             let columns: Vec<&Column> = table.columns().iter().collect();
-            let alpha = args.alpha;
             match (model.unwrap_or_else(|| name_for(table)), table.only_kind()) {
                 (Bernoulli::NAME, Some(Kind::Binary)) => {
                     let cells = Table::zeros_and_ones(&columns)?;
-                    job.run(Target::new(Bernoulli::new(cells, plus, minus)?, alpha)?)
+                    job.run(args.target(Bernoulli::new(cells, plus, minus)?)?)
                 }
-                (Categorical::NAME, Some(Kind::Categorical)) => job.run(Target::new(
-                    Columns::<Categorical>::new(&columns, Categorical::DEFAULTS)?,
-                    alpha,
-                )?),
-                (Poisson::NAME, Some(Kind::Count)) => job.run(Target::new(
-                    Columns::<Poisson>::new(&columns, Poisson::DEFAULTS)?,
-                    alpha,
-                )?),
-                (Gaussian::NAME, Some(Kind::Real)) => job.run(Target::new(
-                    Columns::<Gaussian>::new(&columns, Gaussian::DEFAULTS)?,
-                    alpha,
-                )?),
+                (Categorical::NAME, Some(Kind::Categorical)) => {
+                    job.run(
+                        args.target(Columns::<Categorical>::new(&columns, Categorical::DEFAULTS)?)?,
+                    )
+                }
+                (Poisson::NAME, Some(Kind::Count)) => {
+                    job.run(args.target(Columns::<Poisson>::new(&columns, Poisson::DEFAULTS)?)?)
+                }
+                (Gaussian::NAME, Some(Kind::Real)) => {
+                    job.run(args.target(Columns::<Gaussian>::new(&columns, Gaussian::DEFAULTS)?)?)
+                }
                 (Niw::NAME, Some(Kind::Real)) => {
                     let cell = |row: usize, column: usize| {
                         let name = dataset.columns.get(column).cloned();
                         let name = name.unwrap_or_else(|| (column + 1).to_string());
                         format!("row '{}', column '{name}'", dataset.names[row])
                     };
-                    job.run(Target::new(Niw::new(&columns, Niw::DEFAULTS, &cell)?, alpha)?)
+                    job.run(args.target(Niw::new(&columns, Niw::DEFAULTS, &cell)?)?)
                 }
-                (Mixed::NAME, _) => job.run(Target::new(Mixed::of(table, args.beta)?, alpha)?),
+                (Mixed::NAME, _) => job.run(args.target(Mixed::of(table, args.beta)?)?),
                 (model, _) => mismatch("tables with columns of these types", model),
             }
         }
@@ -266,7 +275,7 @@ pub fn model_info(args: &Choice, dataset: &Dataset) -> ModelInfo {
         (Data::Columns(_), Some(model)) => model,
         (Data::Columns(table), None) => name_for(table),
     };
-    ModelInfo { name: name.to_string(), alpha: args.alpha, beta: args.beta }
+    ModelInfo { name: name.to_string(), alpha: args.alpha, beta: args.beta, prior: args.prior }
 }
 
 /// Tells data apart.

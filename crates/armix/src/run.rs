@@ -20,8 +20,9 @@ const MAX_ITERATIONS: usize = 1 << 40;
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
     /// A draw from the prior, another one in each chain. ARM explores where chains disagree, so
-    /// this is the default.
-    Crp,
+    /// this is the default. (Called crp when there was no other prior.)
+    #[serde(alias = "crp")]
+    Prior,
     /// All items in one block.
     One,
     /// Every item alone.
@@ -37,7 +38,7 @@ impl FromStr for Start {
 
     fn from_str(text: &str) -> Result<Self> {
         match (text, text.strip_prefix("uniform:")) {
-            ("crp", _) => Ok(Start::Crp),
+            ("prior" | "crp", _) => Ok(Start::Prior),
             ("one", _) => Ok(Start::One),
             ("singletons", _) => Ok(Start::Singletons),
             (_, Some(k)) => match k.parse() {
@@ -47,7 +48,7 @@ impl FromStr for Start {
                 ))),
             },
             _ => Err(Error::new(format!(
-                "there is no start '{text}'; use crp, one, singletons, uniform:K or a file of labels"
+                "there is no start '{text}'; use prior, one, singletons, uniform:K or a file of labels"
             ))),
         }
     }
@@ -56,7 +57,7 @@ impl FromStr for Start {
 impl fmt::Display for Start {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Start::Crp => f.write_str("crp"),
+            Start::Prior => f.write_str("prior"),
             Start::One => f.write_str("one"),
             Start::Singletons => f.write_str("singletons"),
             Start::Uniform(k) => write!(f, "uniform:{k}"),
@@ -85,6 +86,9 @@ pub struct Settings {
     pub start: Start,
     /// The seed.
     pub seed: u64,
+    /// Sample the hyper-parameters of prior and model after the moves of every iteration.
+    #[serde(default)]
+    pub sample_hyper: bool,
     /// After so many recorded iterations the history stays as it is. From then on every step
     /// leaves the posterior exactly invariant. `None`: it grows for ever, and adapts ever less.
     pub freeze_after: Option<usize>,
@@ -105,8 +109,9 @@ impl Default for Settings {
             warmup: 50,
             schedule: Schedule::default(),
             moves: Options::default(),
-            start: Start::Crp,
+            start: Start::Prior,
             seed: 1,
+            sample_hyper: false,
             freeze_after: None,
             history_bytes: 1 << 30,
             threads: 0,
@@ -201,12 +206,14 @@ pub const TOP: usize = 5;
 /// One chain, iteration by iteration.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trace {
-    /// ln q(z).
+    /// ln q(z), and ln of the prior of the hyper-parameters if they are sampled.
     pub log_joint: Vec<f64>,
     /// The number of blocks.
     pub blocks: Vec<u32>,
     /// The sizes of the largest blocks.
     pub largest: Vec<[u32; TOP]>,
+    /// The values of each hyper-parameter in [`Run::hypers`].
+    pub hypers: Vec<Vec<f64>>,
     /// The labels of the iterations in [`Run::drawn`].
     pub draws: Vec<Row>,
     /// The best log joint so far with its labels.
@@ -228,6 +235,15 @@ impl Trace {
     }
 }
 
+/// Some draws, for predictions.
+#[derive(Debug, Clone)]
+pub struct Draws<'a> {
+    /// The labels.
+    pub rows: Vec<&'a Row>,
+    /// The hyper-parameters of each in the order of [`Run::hypers`]; empty if they were fixed.
+    pub hypers: Vec<Vec<f64>>,
+}
+
 /// What was sampled.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
@@ -239,6 +255,8 @@ pub struct Run {
     pub settings: Settings,
     /// Iterations that were done; fewer than asked for if the run was interrupted.
     pub iterations: usize,
+    /// The names of the hyper-parameters that were sampled; none if they were fixed.
+    pub hypers: Vec<String>,
     /// Traces by ensemble and chain.
     pub ensembles: Vec<Vec<Trace>>,
     /// The iterations, counted from 0, whose labels are in [`Trace::draws`].
@@ -273,7 +291,16 @@ impl Run {
         let ensembles =
             draws.into_iter().map(|e| e.into_iter().map(Trace::from_labels).collect()).collect();
         let drawn = (0..iterations).collect();
-        Ok(Run { model: "labels".into(), n, settings, iterations, ensembles, drawn, seconds: 0.0 })
+        Ok(Run {
+            model: "labels".into(),
+            n,
+            settings,
+            iterations,
+            hypers: Vec::new(),
+            ensembles,
+            drawn,
+            seconds: 0.0,
+        })
     }
 
     /// The same run, with the best partition of each chain as its one draw: what is left to look at if
@@ -311,9 +338,28 @@ impl Run {
 
     /// About so many draws of all chains after burn-in, evenly spread.
     pub fn some_draws(&self, burn_in: usize, count: usize) -> Vec<&Row> {
-        let all: Vec<&Row> = self.traces().flat_map(|t| self.draws_after(t, burn_in)).collect();
+        self.some_draws_with_hypers(burn_in, count).rows
+    }
+
+    /// The same with the hyper-parameters that were sampled together with them.
+    pub fn some_draws_with_hypers(&self, burn_in: usize, count: usize) -> Draws<'_> {
+        let from = self.drawn.partition_point(|&iteration| iteration < burn_in);
+        let places = |t: &Trace| from..t.draws.len();
+        let all: Vec<(&Trace, usize)> =
+            self.traces().flat_map(|t| places(t).map(move |at| (t, at))).collect();
         let count = count.clamp(1, all.len().max(1));
-        (0..count.min(all.len())).map(|k| all[k * all.len() / count]).collect()
+        let chosen = || (0..count.min(all.len())).map(|k| all[k * all.len() / count]);
+        let hypers = |(t, at): (&Trace, usize)| {
+            t.hypers.iter().map(|values| values[self.drawn[at]]).collect()
+        };
+        Draws {
+            rows: chosen().map(|(t, at)| &t.draws[at]).collect(),
+            hypers: if self.hypers.is_empty() {
+                Vec::new()
+            } else {
+                chosen().map(hypers).collect()
+            },
+        }
     }
 
     /// Whether the run was stopped early.

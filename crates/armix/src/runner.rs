@@ -3,8 +3,10 @@
 use crate::checkpoint::ChainCheckpoint;
 use crate::error::{Error, Result};
 use crate::history::{Past, Row};
+use crate::hyper::Hyper;
 use crate::model::Model;
 use crate::moves::gibbs::Gibbs;
+use crate::moves::hypers::sample_hypers;
 use crate::moves::{Chain, Move, Outcome, Scan};
 use crate::partition::Partition;
 use crate::rng::{Purpose, Rng};
@@ -29,6 +31,9 @@ pub(crate) struct Runner<M: Model> {
     warmup: Gibbs,
     moves: Vec<Box<dyn Move<M>>>,
     place: (u64, u64),
+    /// The hyper-parameters now, and ln of their prior; nothing if they are not sampled.
+    pub(crate) hypers: Vec<f64>,
+    ln_hypers: f64,
 }
 
 impl<M: Model> Runner<M> {
@@ -41,7 +46,12 @@ impl<M: Model> Runner<M> {
         let place = (place.0 as u64, place.1 as u64);
         let mut rng = Rng::new(Purpose::Start, settings.seed, place.0, place.1, 0);
         let labels = start_labels(&settings.start, target, &mut rng);
-        Runner::with(Chain::new(target, &labels), settings, place)
+        let target = match settings.sample_hyper {
+            // A chain that was resumed has its target from here, too: the same tables.
+            true => target.with_hypers(&start_hypers(target)),
+            false => target.clone(),
+        };
+        Runner::with(Chain::new(&target, &labels), settings, place)
     }
 
     /// A chain that was saved.
@@ -57,7 +67,18 @@ impl<M: Model> Runner<M> {
             Error::new("the checkpoint is damaged: a saved state is no partition of the data")
         })?;
         let place = (place.0 as u64, place.1 as u64);
-        let mut runner = Runner::with(Chain::from_partition(target, &z), settings, place)?;
+        let sampled = if settings.sample_hyper { target.hypers() } else { Vec::new() };
+        let fits = |(hyper, value): (&Hyper, &f64)| hyper.prior.support().contains(value);
+        if sampled.len() != saved.hypers.len() || !sampled.iter().zip(&saved.hypers).all(fits) {
+            return Err(Error::new(
+                "the checkpoint is damaged: its hyper-parameters are not those of the run",
+            ));
+        }
+        let target = match settings.sample_hyper {
+            true => target.with_hypers(&saved.hypers),
+            false => target.clone(),
+        };
+        let mut runner = Runner::with(Chain::from_partition(&target, &z), settings, place)?;
         if saved.counters.len() != runner.moves.len() {
             return Err(Error::new(
                 "the checkpoint is damaged: it does not fit the schedule of the run",
@@ -72,7 +93,9 @@ impl<M: Model> Runner<M> {
         let moves = settings.schedule.build(&settings.moves)?;
         let counters = vec![Counter::default(); moves.len()];
         let labels = chain.z().labels();
-        Ok(Runner {
+        let mut runner = Runner {
+            hypers: Vec::new(),
+            ln_hypers: 0.0,
             row: Row::new(&labels),
             labels,
             label_of: Vec::new(),
@@ -83,13 +106,31 @@ impl<M: Model> Runner<M> {
             warmup: Gibbs::default(),
             moves,
             place,
-        })
+        };
+        if settings.sample_hyper {
+            runner.note_hypers();
+        }
+        Ok(runner)
+    }
+
+    fn note_hypers(&mut self) {
+        let hypers = self.chain.state().target().hypers();
+        self.ln_hypers = hypers.iter().map(|h| h.prior.ln_density(h.value)).sum();
+        self.hypers.clear();
+        self.hypers.extend(hypers.iter().map(|h| h.value));
+    }
+
+    /// ln of the joint density of all that is sampled, and of the data: with sampled hyper-parameters
+    /// their prior is a part of it.
+    pub(crate) fn log_joint(&self) -> f64 {
+        self.chain.ln_q() + self.ln_hypers
     }
 
     /// What [`Runner::resume`] needs.
     pub(crate) fn checkpoint(&self) -> ChainCheckpoint {
         ChainCheckpoint {
             z: self.chain.z().to_parts(),
+            hypers: self.hypers.clone(),
             counters: self.trace.counters.clone(),
             proposals: self.proposals.clone(),
             best: self.trace.best.clone(),
@@ -104,6 +145,10 @@ impl<M: Model> Runner<M> {
             self.chain.change(|state| self.warmup.scan(state, &mut Sample(&mut rng)));
         } else {
             self.scheduled(settings, past, &mut rng);
+        }
+        if settings.sample_hyper {
+            sample_hypers(&mut self.chain, &mut rng);
+            self.note_hypers();
         }
         self.chain.compact();
         self.chain.z().write_labels(&mut self.labels, &mut self.label_of);
@@ -142,22 +187,32 @@ impl<M: Model> Runner<M> {
     }
 
     fn record(&mut self, settings: &Settings, iteration: usize) {
-        let Runner { chain, trace, row, labels, .. } = self;
-        trace.log_joint.push(chain.ln_q());
+        let log_joint = self.log_joint();
+        let Runner { chain, trace, row, labels, hypers, .. } = self;
+        trace.log_joint.push(log_joint);
+        trace.hypers.resize(hypers.len(), Vec::new());
+        for (values, &value) in trace.hypers.iter_mut().zip(&*hypers) {
+            values.push(value);
+        }
         trace.blocks.push(chain.z().blocks() as u32);
         trace.largest.push(chain.z().largest());
         if settings.keep_draws.is_some_and(|thin| iteration.is_multiple_of(thin)) {
             trace.draws.push(row.clone());
         }
         match &mut trace.best {
-            None => trace.best = Some((chain.ln_q(), labels.clone())),
-            Some((ln_q, best)) if chain.ln_q() > *ln_q => {
-                *ln_q = chain.ln_q();
+            None => trace.best = Some((log_joint, labels.clone())),
+            Some((highest, best)) if log_joint > *highest => {
+                *highest = log_joint;
                 best.clone_from(labels);
             }
             Some(_) => {}
         }
     }
+}
+
+/// The hyper-parameters that a chain starts from: those of the target, but where they can move.
+fn start_hypers<M: Model>(target: &Target<M>) -> Vec<f64> {
+    target.hypers().iter().map(|h| h.prior.clamp(h.value)).collect()
 }
 
 /// The labels that a chain starts from, which the constraints allow.
@@ -168,22 +223,7 @@ pub(crate) fn start_labels<M: Model>(start: &Start, target: &Target<M>, rng: &mu
         Start::Singletons => (0..n as u32).collect(),
         Start::Uniform(k) => (0..n).map(|_| rng.below(u64::from(*k)) as u32).collect(),
         Start::Labels(labels) => labels.clone(),
-        Start::Crp => {
-            // The restaurant itself: a guest sits with a random earlier guest, or at a new table.
-            let alpha = target.prior.alpha();
-            let mut labels: Vec<u32> = Vec::with_capacity(n);
-            let mut tables = 0;
-            for earlier in 0..n as u64 {
-                let new = rng.uniform() * (earlier as f64 + alpha) < alpha;
-                if new || earlier == 0 {
-                    labels.push(tables);
-                    tables += 1;
-                } else {
-                    labels.push(labels[rng.below(earlier) as usize]);
-                }
-            }
-            labels
-        }
+        Start::Prior => target.prior.rules().draw(rng),
     };
     target.constraints.enforce(&mut labels);
     labels

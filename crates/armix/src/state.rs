@@ -2,12 +2,13 @@
 
 use crate::constraints::{Constraints, Units};
 use crate::error::Result;
+use crate::hyper::Hyper;
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot};
-use crate::prior::Crp;
+use crate::prior::{Crp, Prior};
 use std::sync::Arc;
 
-/// What is sampled: q(z) = p(Y | z) · CRP(z | α), if the constraints allow z.
+/// What is sampled: q(z) = p(Y | z) · p(z), if the constraints allow z.
 ///
 /// All parts are shared, so that every chain has a target of its own and copies nothing.
 #[derive(Debug)]
@@ -15,7 +16,7 @@ pub struct Target<M> {
     /// The likelihood, with the data.
     pub model: Arc<M>,
     /// The prior over partitions.
-    pub prior: Arc<Crp>,
+    pub prior: Arc<Prior>,
     /// The partitions that are possible.
     pub constraints: Arc<Constraints>,
 }
@@ -43,7 +44,27 @@ impl<M: Model> Target<M> {
     /// The posterior of a model under CRP(α).
     pub fn new(model: M, alpha: f64) -> Result<Self> {
         let prior = Crp::new(alpha, model.n())?;
-        Ok(Target { model: Arc::new(model), prior: Arc::new(prior), constraints: Arc::default() })
+        Ok(Target::with_prior(model, prior.into()))
+    }
+
+    /// The posterior of a model under any prior for as many items.
+    pub fn with_prior(model: M, prior: Prior) -> Self {
+        Target { model: Arc::new(model), prior: Arc::new(prior), constraints: Arc::default() }
+    }
+
+    /// The hyper-parameters: those of the prior, then those of the model.
+    pub fn hypers(&self) -> Vec<Hyper> {
+        [self.prior.rules().hypers(), self.model.hypers()].concat()
+    }
+
+    /// The same prior and model with other hyper-parameters, in the order of [`Target::hypers`].
+    pub fn with_hypers(&self, values: &[f64]) -> Self {
+        let (prior, model) = values.split_at(self.prior.rules().hypers().len());
+        Target {
+            model: Arc::new(self.model.with_hypers(model)),
+            prior: Arc::new(self.prior.with_hypers(prior)),
+            constraints: self.constraints.clone(),
+        }
     }
 
     /// The same, if only these partitions are possible.
@@ -206,11 +227,7 @@ impl<M: Model> State<M> {
         self.work += slots.len() as u64;
         let Target { model, prior, constraints } = &self.target;
         model.gains(&self.stats, &mut self.load, self.home, &self.z, slots, gains);
-        let grown = gains.iter_mut().zip(slots.iter().map(|&slot| self.z.size(slot)));
-        match self.m {
-            1 => grown.for_each(|(gain, size)| *gain += prior.gain_of_one(size)),
-            m => grown.for_each(|(gain, size)| *gain += prior.gain(size, m)),
-        }
+        prior.add_gains(self.m, &self.z, slots, gains);
         if !constraints.is_none() {
             self.forbid(slots, gains);
         }
@@ -302,6 +319,11 @@ impl<M: Model> State<M> {
     /// What an entry of the data is expected to be, given the blocks; see [`Model::predict`].
     pub fn predict(&self, entry: (u32, u32)) -> f64 {
         self.target.model.predict(&self.stats, &self.z, entry)
+    }
+
+    /// ln p(Y | z) as it would be with other hyper-parameters of the model.
+    pub fn ln_evidence_with(&self, values: &[f64]) -> f64 {
+        self.target.model.ln_evidence_with(values, &self.stats, &self.z)
     }
 
     /// ln q(z) of the placed items; −∞ if there are too many blocks, or two known groups in one. (Ties are never

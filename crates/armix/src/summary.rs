@@ -37,6 +37,9 @@ pub struct Summary {
     pub log_joint: LogJointSummary,
     /// The number of blocks.
     pub blocks: BlocksSummary,
+    /// The hyper-parameters by name, if they were sampled.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "in_order")]
+    pub hypers: Vec<(String, HyperSummary)>,
     /// Per ensemble: iterations × total time / time spent in Gibbs scans, the paper's measure of
     /// effort; `null` without Gibbs scans.
     pub normalised_iterations: Vec<Option<f64>>,
@@ -78,6 +81,22 @@ pub struct LogJointSummary {
     pub rhat_sd: Option<f64>,
 }
 
+/// The posterior of a hyper-parameter.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HyperSummary {
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub sd: f64,
+    /// The 2.5 %, 50 % and 97.5 % quantiles.
+    pub quantiles: [f64; 3],
+    /// R̂ between ensembles, as that of the log joint.
+    #[serde(serialize_with = "diagnose::any_number")]
+    pub rhat: Option<f64>,
+    /// The effective sample size of the bulk of the distribution.
+    pub ess_bulk: Option<f64>,
+}
+
 /// The posterior of the number of blocks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BlocksSummary {
@@ -89,11 +108,11 @@ pub struct BlocksSummary {
     pub distribution: BTreeMap<u32, f64>,
 }
 
-fn in_order<S: serde::Serializer>(
-    moves: &[(String, MoveSummary)],
+fn in_order<T: Serialize, S: serde::Serializer>(
+    named: &[(String, T)],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(moves.iter().map(|(name, summary)| (name, summary)))
+    serializer.collect_map(named.iter().map(|(name, summary)| (name, summary)))
 }
 
 impl Summary {
@@ -131,6 +150,7 @@ impl Summary {
                 rhat_sd: rhat.and_then(|q| q.rhat_sd),
             },
             blocks: blocks(run, burn_in),
+            hypers: hypers(run, diagnosis),
             normalised_iterations: normalised_iterations(run),
             best_partition,
         }
@@ -167,6 +187,26 @@ pub fn moves(run: &Run) -> Vec<(String, MoveSummary)> {
         work: c.work,
     };
     merged.into_iter().map(|(name, c)| (name, summary(c))).collect()
+}
+
+fn hypers(run: &Run, diagnosis: &Diagnosis) -> Vec<(String, HyperSummary)> {
+    let summary = |(at, name): (usize, &String)| {
+        let kept = run.traces().flat_map(|t| &t.hypers[at][diagnosis.burn_in..]);
+        let mut sorted: Vec<f64> = kept.copied().collect();
+        sorted.sort_by(f64::total_cmp);
+        let quantile = |p: f64| sorted[(p * (sorted.len() - 1) as f64).round() as usize];
+        let quantity = diagnosis.quantity(name);
+        let (mean, sd) = mean_sd(&sorted);
+        let summary = HyperSummary {
+            mean,
+            sd,
+            quantiles: [0.025, 0.5, 0.975].map(quantile),
+            rhat: quantity.and_then(|q| q.rhat),
+            ess_bulk: quantity.and_then(|q| q.ess_bulk),
+        };
+        (name.clone(), summary)
+    };
+    run.hypers.iter().enumerate().map(summary).collect()
 }
 
 fn blocks(run: &Run, burn_in: usize) -> BlocksSummary {

@@ -51,7 +51,7 @@ fn starts_are_where_they_should_be() {
         (Start::Singletons, 34..=34),
         (Start::Uniform(4), 4..=4),
         (Start::Labels(labels.clone()), 3..=3),
-        (Start::Crp, 1..=12),
+        (Start::Prior, 1..=12),
     ];
     for (start, blocks) in starts {
         // No move changes anything here: the past of `arm` is empty at first.

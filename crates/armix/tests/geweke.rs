@@ -11,15 +11,22 @@ use armix::model::Model;
 use armix::models::{self, Visitor};
 use armix::moves::{Chain, Move, Options, registry};
 use armix::partition::{Partition, all_partitions};
-use armix::prior::Crp;
+use armix::prior::{Components, PriorChoice};
 use armix::rng::{Purpose, Rng};
 use armix::state::Target;
+use std::sync::Arc;
 
 const N: usize = 5;
 const ALPHA: f64 = 1.3;
 const STEPS: usize = 40_000;
 const BATCHES: usize = 100;
 const LIMIT: f64 = 5.0;
+
+const CRP: PriorChoice = PriorChoice::Crp;
+const OTHERS: [PriorChoice; 2] = [
+    PriorChoice::PitmanYor { discount: 0.35 },
+    PriorChoice::Mfm { gamma: 0.6, components: Components::Poisson(1.5) },
+];
 
 /// All partitions with their prior probabilities.
 struct Prior {
@@ -28,10 +35,10 @@ struct Prior {
 }
 
 impl Prior {
-    fn new(alpha: f64) -> Self {
-        let crp = Crp::new(alpha, N).unwrap();
+    fn new(choice: PriorChoice) -> Self {
+        let prior = choice.build(ALPHA, N).unwrap();
         let partitions = all_partitions(N);
-        let p = |z: &Vec<u32>| crp.ln_p(&Partition::from_labels(z)).exp();
+        let p = |z: &Vec<u32>| prior.ln_p(&Partition::from_labels(z)).exp();
         Prior { probabilities: partitions.iter().map(p).collect(), partitions }
     }
 
@@ -71,9 +78,15 @@ fn past(prior: &Prior) -> History {
     history
 }
 
-/// The largest deviation of move + Gibbs scan, in standard errors, with the function's name.
-fn deviation<M: Model>(step: &mut dyn Move<M>, sampled_alpha: f64) -> (f64, String) {
-    let prior = Prior::new(ALPHA);
+/// The largest deviation of move + Gibbs scan, in standard errors, with the function's name. What is
+/// sampled should be the prior, with the same α.
+fn deviation<M: Model>(
+    step: &mut dyn Move<M>,
+    prior: PriorChoice,
+    (sampled, sampled_alpha): (PriorChoice, f64),
+) -> (f64, String) {
+    let prior = Prior::new(prior);
+    let sampled = Arc::new(sampled.build(sampled_alpha, N).unwrap());
     let history = past(&prior);
     let past = history.past(0, 10);
     assert!(past.rounds() > 1);
@@ -94,7 +107,7 @@ fn deviation<M: Model>(step: &mut dyn Move<M>, sampled_alpha: f64) -> (f64, Stri
     for _ in 0..STEPS {
         let model = example.simulate(&z, &mut || rng.uniform());
         values[OF_Z.len()].push(of_y(&model));
-        let target = Target::new(model, sampled_alpha).unwrap();
+        let target = Target { model: Arc::new(model), prior: sampled.clone() };
         let mut chain = Chain::new(&target, &z);
         step.step(&mut chain, past, &mut rng);
         gibbs.step(&mut chain, past, &mut rng);
@@ -131,7 +144,7 @@ fn every_move_with_every_model() {
         fn visit<M: Model>(&mut self) {
             for entry in registry::<M>() {
                 let mut step = entry.build(&Options::default());
-                let (deviation, name) = deviation::<M>(&mut *step, ALPHA);
+                let (deviation, name) = deviation::<M>(&mut *step, CRP, (CRP, ALPHA));
                 assert!(
                     deviation < LIMIT,
                     "{} × {}: {name} is off by {deviation} standard errors",
@@ -144,10 +157,29 @@ fn every_move_with_every_model() {
     models::visit_all(&mut Geweke);
 }
 
+/// The other priors, with the moves that differ most in what they ask of a prior.
+#[test]
+fn other_priors() {
+    for prior in OTHERS {
+        for entry in registry::<models::Irm>() {
+            if !["gibbs", "sams", "arm"].contains(&entry.name) {
+                continue;
+            }
+            let mut step = entry.build(&Options::default());
+            let (deviation, name) = deviation(&mut *step, prior, (prior, ALPHA));
+            assert!(deviation < LIMIT, "{} × {}: {name} {deviation}", entry.name, prior.name());
+        }
+        // The test would notice another prior.
+        let mut step = registry::<models::Irm>().remove(0).build(&Options::default());
+        let (deviation, _) = deviation(&mut *step, prior, (CRP, ALPHA));
+        assert!(deviation > 2.0 * LIMIT, "{}: only {deviation} standard errors", prior.name());
+    }
+}
+
 /// The test would notice a sampler with another α.
 #[test]
 fn a_wrong_sampler_is_noticed() {
     let mut step = registry::<models::Irm>().remove(0).build(&Options::default());
-    let (deviation, _) = deviation::<models::Irm>(&mut *step, 1.1 * ALPHA);
+    let (deviation, _) = deviation::<models::Irm>(&mut *step, CRP, (CRP, 1.1 * ALPHA));
     assert!(deviation > 2.0 * LIMIT, "only {deviation} standard errors");
 }

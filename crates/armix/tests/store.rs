@@ -4,6 +4,7 @@ use armix::builtin;
 use armix::ensemble::{self, Observer, View};
 use armix::error::Result;
 use armix::models::Irm;
+use armix::prior::PriorChoice;
 use armix::run::{Run, Settings};
 use armix::state::Target;
 use armix::store::{DataInfo, Folder, Manifest, ModelInfo, Recorder, Saving};
@@ -36,7 +37,8 @@ fn manifest(settings: Settings, saving: Saving) -> Manifest {
         fingerprint: String::new(),
         names: (0..34).map(|v| v.to_string()).collect(),
     };
-    let model = ModelInfo { name: "irm".into(), alpha: 1.0, beta: (1.0, 1.0) };
+    let model =
+        ModelInfo { name: "irm".into(), alpha: 1.0, beta: (1.0, 1.0), prior: PriorChoice::Crp };
     Manifest::new(data, model, settings, saving)
 }
 
@@ -127,6 +129,7 @@ fn variants() -> Vec<(&'static str, Settings, Saving)> {
         ("thin", settings(), Saving { partitions: true, thin: 4 }),
         ("no partitions", settings(), Saving { partitions: false, thin: 1 }),
         ("frozen", Settings { freeze_after: Some(9), ..settings() }, all()),
+        ("sampled hyper-parameters", Settings { sample_hyper: true, ..settings() }, all()),
         ("a thinned history", Settings { history_bytes: 2000, ..settings() }, all()),
     ]
 }

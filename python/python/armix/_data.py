@@ -51,12 +51,37 @@ class Converted:
             self.items = [known[name] for name in names]
 
 
+def _prior(prior: str, discount: float | None, gamma: float | None, components: str | None) -> Any:
+    """A prior over partitions, as the library names it."""
+    for name, value, owner in (("discount", discount, "pitman-yor"), ("gamma", gamma, "mfm"), ("components", components, "mfm")):
+        if value is not None and prior != owner:
+            raise ValueError(f"{name}={value!r} belongs to prior={owner!r}: say so, or leave it out")
+    if prior == "crp":
+        return "crp"
+    if prior == "pitman-yor":
+        return {"pitman-yor": {"discount": 0.25 if discount is None else float(discount)}}
+    if prior == "mfm":
+        kind, _, number = (components or "geometric:0.1").partition(":")
+        try:
+            if kind not in ("geometric", "poisson"):
+                raise ValueError
+            count = {kind: float(number)}
+        except ValueError:
+            raise ValueError(f"components={components!r}: write 'geometric:0.1' or 'poisson:1'") from None
+        return {"mfm": {"gamma": 1.0 if gamma is None else float(gamma), "components": count}}
+    raise ValueError(f"there is no prior {prior!r}; the priors are crp, pitman-yor and mfm")
+
+
 def convert(
     data: Any,
     model: str | None = None,
     *,
     alpha: float = 1.0,
     beta: tuple[float, float] = (1.0, 1.0),
+    prior: str = "crp",
+    discount: float | None = None,
+    gamma: float | None = None,
+    components: str | None = None,
     threshold: float = 0.0,
     downsample: float | None = None,
     largest_component: bool = False,
@@ -87,6 +112,7 @@ def convert(
     options = json.dumps(
         {
             "model": model,
+            "prior": _prior(prior, discount, gamma, components),
             "alpha": float(alpha),
             "beta": beta,
             "data_seed": int(data_seed),

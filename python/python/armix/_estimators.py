@@ -34,6 +34,8 @@ class _Estimator(ClusterMixin, BaseEstimator):
             warmup=self.warmup,
             alpha=self.alpha,
             beta=self.beta,
+            prior=self.prior,
+            sample_hyper=self.sample_hyper,
             seed=int(seed),
             threads=self.n_jobs if self.n_jobs is None or self.n_jobs > 0 else None,
             progress=False if not self.verbose else None,
@@ -64,6 +66,8 @@ class BernoulliMixture(_Estimator):
         binarize=0.0,
         alpha=1.0,
         beta=(1.0, 1.0),
+        prior="crp",
+        sample_hyper=False,
         moves="arm,gibbs",
         ensembles=4,
         chains=8,
@@ -76,6 +80,8 @@ class BernoulliMixture(_Estimator):
         self.binarize = binarize
         self.alpha = alpha
         self.beta = beta
+        self.prior = prior
+        self.sample_hyper = sample_hyper
         self.moves = moves
         self.ensembles = ensembles
         self.chains = chains
@@ -133,6 +139,8 @@ class RelationalModel(_Estimator):
         *,
         alpha=1.0,
         beta=(1.0, 1.0),
+        prior="crp",
+        sample_hyper=False,
         moves="arm,gibbs",
         ensembles=4,
         chains=8,
@@ -144,6 +152,8 @@ class RelationalModel(_Estimator):
     ):
         self.alpha = alpha
         self.beta = beta
+        self.prior = prior
+        self.sample_hyper = sample_hyper
         self.moves = moves
         self.ensembles = ensembles
         self.chains = chains

@@ -32,6 +32,8 @@ def to_xarray(fit: Fit, burn_in: int, labels: bool) -> Any:
     }
     for k in range(1, _TOP + 1):
         variables[f"fraction_{k}"] = (("chain", "draw"), flat(fit._run.fraction(k))[:, kept])
+    for hyper, values in fit.hypers.items():
+        variables[hyper] = (("chain", "draw"), flat(values)[:, kept])
     coordinates: dict[str, Any] = {
         "chain": np.arange(ensembles * chains),
         "draw": kept,

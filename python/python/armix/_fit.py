@@ -73,7 +73,12 @@ def fit(
     warmup: int = 50,
     alpha: float = 1.0,
     beta: tuple[float, float] = (1.0, 1.0),
-    start: str | ArrayLike = "crp",
+    prior: str = "crp",
+    discount: float | None = None,
+    gamma: float | None = None,
+    components: str | None = None,
+    sample_hyper: bool = False,
+    start: str | ArrayLike = "prior",
     threads: int | None = None,
     max_time: Any = None,
     out: str | os.PathLike | None = None,
@@ -121,9 +126,16 @@ def fit(
     seed
         The same data, settings and seed give the same bytes, here and on the command line, with any number of threads.
     alpha, beta
-        The concentration of the Chinese restaurant process, and the Beta prior of link or cell probabilities.
+        The concentration of the prior over partitions, and the Beta prior of link or cell probabilities.
+    prior, discount, gamma, components
+        The prior over partitions: "crp"; "pitman-yor" with its discount (0.25 by default); or "mfm", a mixture of finite
+        mixtures with the Dirichlet parameter gamma (1) and a prior of the number of components, "geometric:P" ("geometric:0.1")
+        or "poisson:MEAN".
+    sample_hyper
+        Sample the hyper-parameters, too: see `Fit.hypers`. They begin at the values given here, and the log joint
+        includes their priors, Gamma(1, 1), or Beta(1, 1) for the discount.
     start
-        Where chains begin: "crp", "one", "singletons", "uniform:K", or a label for each item.
+        Where chains begin: "prior" (a draw), "one", "singletons", "uniform:K", or a label for each item.
     threads
         Threads; by default one per core.
     max_time
@@ -166,6 +178,10 @@ def fit(
         model,
         alpha=alpha,
         beta=beta,
+        prior=prior,
+        discount=discount,
+        gamma=gamma,
+        components=components,
         threshold=threshold,
         downsample=downsample,
         largest_component=largest_component,
@@ -191,6 +207,7 @@ def fit(
         warmup=_count("warmup", warmup),
         seed=_count("seed", seed),
         start=begin,
+        sample_hyper=bool(sample_hyper),
         launch_scans=_count("launch_scans", launch_scans),
         freeze_after=None if freeze_after is None else _count("freeze_after", freeze_after),
         history_memory=_bytes(history_memory),
@@ -339,7 +356,7 @@ class Fit:
 
     @property
     def rhat(self) -> dict[str, float]:
-        """R̂ between ensembles of the log joint, the number of blocks, the largest blocks, and co-assignments."""
+        """R̂ between ensembles of the log joint, blocks, the largest blocks, hyper-parameters, and co-assignments."""
         return self._quantity("rhat")
 
     @property
@@ -355,8 +372,14 @@ class Fit:
 
     @property
     def log_joint(self) -> np.ndarray:
-        """ln p(data, partition) of every iteration: (ensemble, chain, iteration)."""
+        """ln p(data, partition), and hyper-parameters if sampled, of every iteration: (ensemble, chain, iteration)."""
         return self._once("log_joint", self._run.log_joint)
+
+    @property
+    def hypers(self) -> dict[str, np.ndarray]:
+        """The sampled hyper-parameters by name: (ensemble, chain, iteration). Empty if they were fixed."""
+        names = self._run.hypers()
+        return self._once("hypers", lambda: {name: self._run.hyper(at) for at, name in enumerate(names)})
 
     @property
     def blocks(self) -> np.ndarray:
@@ -564,7 +587,7 @@ class Fit:
     # ---- pictures and other programs
 
     def plot_trace(self, ax: Any = None, *, quantity: str = "log_joint") -> Any:
-        """The log joint, "blocks" or "fraction_1" … of all chains, a colour for each ensemble. Returns the axes."""
+        """The log joint, "blocks", "fraction_1" …, or a hyper-parameter of all chains, a colour for each ensemble."""
         return _plots.trace(self, ax, quantity)
 
     def plot_similarity(self, ax: Any = None, *, loss: str = "vi", burn_in: float | int | str = _HALF) -> Any:
@@ -620,6 +643,9 @@ def _text(summary: dict, source: str, items: list) -> str:
     for k, probability in blocks["distribution"].items():
         if probability >= 0.005:
             lines.append(f"   {k:>6} {100 * probability:6.1f} % {'█' * round(30 * probability)}")
+    for name, about in summary.get("hypers", {}).items():
+        low, _, high = about["quantiles"]
+        lines.append(f"{name:10} mean {about['mean']:.3f}, sd {about['sd']:.3f}, 95 % {low:.3f} to {high:.3f}")
     lines += ["", "move      proposed accept %"]
     for name, about in summary["moves"].items():
         rate = "" if about["accept_rate"] is None else f"{100 * about['accept_rate']:8.2f}"

@@ -27,8 +27,11 @@ def trace(fit: Fit, ax: Any, quantity: str) -> Any:
         values = getattr(fit, quantity)
     elif quantity.startswith("fraction_") and quantity[9:].isdigit():
         values = fit._run.fraction(int(quantity[9:]))
+    elif quantity in fit.hypers:
+        values = fit.hypers[quantity]
     else:
-        raise ValueError(f"there is no quantity {quantity!r}: use log_joint, blocks, or fraction_1 to fraction_5")
+        known = ", ".join(["log_joint", "blocks", *fit.hypers])
+        raise ValueError(f"there is no quantity {quantity!r}: use {known}, or fraction_1 to fraction_5")
     ax = _axes(ax, (8, 3))
     iterations = np.arange(1, values.shape[-1] + 1)
     step = max(1, len(iterations) // _MOST_POINTS)

@@ -27,7 +27,7 @@ fn unit(lab: &Lab, family: &str, problem: Problem, sampler: Sampler, keep: Keep)
         schedule: sampler.schedule(),
         ensembles: 1,
         chains: lab.size.chains,
-        start: Start::Crp,
+        start: Start::Prior,
         warmup: 50,
         length: Length::Iterations(lab.size.examples),
         restart: 1,

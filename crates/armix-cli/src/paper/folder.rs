@@ -14,12 +14,18 @@ pub(crate) struct Common {
     pub size: String,
     pub seed: u64,
     /// Where chains on networks begin.
-    #[serde(default = "prior")]
+    #[serde(default = "prior", deserialize_with = "start")]
     pub start: String,
 }
 
 fn prior() -> String {
-    "crp".into()
+    "prior".into()
+}
+
+/// It was called crp when there was no other prior.
+fn start<'de, D: serde::Deserializer<'de>>(text: D) -> std::result::Result<String, D::Error> {
+    let text = String::deserialize(text)?;
+    Ok(if text == "crp" { prior() } else { text })
 }
 
 #[derive(Debug)]

@@ -86,7 +86,7 @@ impl Lab {
                 schedule: "arm,gibbs".into(),
                 ensembles: 1,
                 chains: 1,
-                start: Start::Crp,
+                start: Start::Prior,
                 warmup: TRIAL.1,
                 length: Length::Iterations(TRIAL.0),
                 restart: 1,

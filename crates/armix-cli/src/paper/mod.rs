@@ -42,7 +42,7 @@ use std::time::Duration;
 use unit::Unit;
 
 /// The paper does not say where chains begin; this is what `armix fit` does.
-const START: Start = Start::Crp;
+const START: Start = Start::Prior;
 
 /// The exit code after Ctrl-C.
 const INTERRUPTED: u8 = 130;
@@ -87,7 +87,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..1 << 32))]
     seed: u64,
 
-    /// Where chains on networks begin: crp, one, singletons or uniform:K
+    /// Where chains on networks begin: prior, one, singletons or uniform:K
     #[arg(long, default_value_t = START, value_name = "START")]
     start: Start,
 

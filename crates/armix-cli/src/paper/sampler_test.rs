@@ -29,7 +29,7 @@ pub(crate) fn units(lab: &Lab) -> Vec<Unit> {
         schedule: (*sampler).into(),
         ensembles: SHAPE.0,
         chains: SHAPE.1,
-        start: Start::Crp,
+        start: Start::Prior,
         warmup: 50,
         length: Length::Iterations(lab.size.sampler_test),
         restart: 1,

@@ -104,7 +104,7 @@ pub(crate) struct Unit {
 }
 
 fn prior() -> Start {
-    Start::Crp
+    Start::Prior
 }
 
 impl Unit {

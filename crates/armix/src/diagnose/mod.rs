@@ -190,7 +190,7 @@ impl Diagnosis {
     pub fn new(run: &Run, options: &Options) -> Self {
         let burn_in = options.burn_in.of(run.iterations);
         let mut quantities: Vec<Quantity> = (traced(run).iter())
-            .map(|t| Quantity::new(t, &values(run, burn_in, t.values)))
+            .map(|t| Quantity::measure(&t.name, &t.label, &t.values(run, burn_in)))
             .collect();
         let (of_pairs, pairs) = pairs::diagnose(run, burn_in);
         quantities.extend(of_pairs);
@@ -220,50 +220,56 @@ impl Diagnosis {
 
 /// A number that every iteration has.
 pub struct Traced {
-    name: &'static str,
-    label: &'static str,
-    values: Values,
+    name: String,
+    label: String,
+    values: Box<Values>,
 }
 
 /// The values of all iterations of a chain.
-type Values = fn(&Run, &Trace) -> Vec<f64>;
+type Values = dyn Fn(&Run, &Trace) -> Vec<f64>;
 
 impl Traced {
     /// The name for programs.
-    pub fn name(&self) -> &'static str {
-        self.name
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// The name for people.
-    pub fn label(&self) -> &'static str {
-        self.label
+    pub fn label(&self) -> &str {
+        &self.label
     }
 
     /// Its values after burn-in by ensemble and chain.
     pub fn values(&self, run: &Run, burn_in: usize) -> Vec<Vec<Vec<f64>>> {
-        values(run, burn_in, self.values)
+        values(run, burn_in, &*self.values)
+    }
+
+    fn new(name: &str, label: &str, values: impl Fn(&Run, &Trace) -> Vec<f64> + 'static) -> Self {
+        Traced { name: name.into(), label: label.into(), values: Box::new(values) }
     }
 }
 
 /// What is traced of a run: the log joint (unless another program made the run), the number of
-/// blocks, and the fractions of items in the largest 1, 2, … blocks.
+/// blocks, the fractions of items in the largest 1, 2, … blocks, and the hyper-parameters if they were
+/// sampled.
 pub fn traced(run: &Run) -> Vec<Traced> {
+    let blocks = |_: &Run, t: &Trace| t.blocks.iter().copied().map(f64::from).collect();
     let mut all = vec![
-        Traced { name: "log_joint", label: "log joint", values: |_, t| t.log_joint.clone() },
-        Traced {
-            name: "blocks",
-            label: "number of blocks",
-            values: |_, t| t.blocks.iter().copied().map(f64::from).collect(),
-        },
-        Traced { name: "fraction_1", label: "largest block", values: fraction::<1> },
-        Traced { name: "fraction_2", label: "largest 2 blocks", values: fraction::<2> },
-        Traced { name: "fraction_3", label: "largest 3 blocks", values: fraction::<3> },
-        Traced { name: "fraction_4", label: "largest 4 blocks", values: fraction::<4> },
-        Traced { name: "fraction_5", label: "largest 5 blocks", values: fraction::<5> },
+        Traced::new("log_joint", "log joint", |_, t| t.log_joint.clone()),
+        Traced::new("blocks", "number of blocks", blocks),
+        Traced::new("fraction_1", "largest block", fraction::<1>),
+        Traced::new("fraction_2", "largest 2 blocks", fraction::<2>),
+        Traced::new("fraction_3", "largest 3 blocks", fraction::<3>),
+        Traced::new("fraction_4", "largest 4 blocks", fraction::<4>),
+        Traced::new("fraction_5", "largest 5 blocks", fraction::<5>),
     ];
     if !run.has_log_joint() {
         all.remove(0);
     }
+    let hypers = run.hypers.iter().enumerate();
+    all.extend(hypers.map(|(at, name)| {
+        Traced::new(name, &name.replace('_', " "), move |_, t| t.hypers[at].clone())
+    }));
     all
 }
 
@@ -274,16 +280,12 @@ fn fraction<const COUNT: usize>(run: &Run, trace: &Trace) -> Vec<f64> {
 }
 
 /// Values after burn-in by ensemble and chain.
-fn values(run: &Run, burn_in: usize, of: Values) -> Vec<Vec<Vec<f64>>> {
+fn values(run: &Run, burn_in: usize, of: &Values) -> Vec<Vec<Vec<f64>>> {
     let kept = |trace: &Trace| of(run, trace).split_off(burn_in);
     run.ensembles.iter().map(|chains| chains.iter().map(kept).collect()).collect()
 }
 
 impl Quantity {
-    fn new(traced: &Traced, values: &[Vec<Vec<f64>>]) -> Self {
-        Quantity::measure(traced.name, traced.label, values)
-    }
-
     /// All diagnostics of some values by ensemble and chain.
     fn measure(name: &str, label: &str, values: &[Vec<Vec<f64>>]) -> Self {
         let all: Vec<&[f64]> = values.iter().flatten().map(Vec::as_slice).collect();

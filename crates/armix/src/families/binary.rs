@@ -2,7 +2,7 @@
 
 use super::{Family, Values, draw};
 use crate::hyper::{Hyper, HyperPrior};
-use crate::special::{BetaBernoulli, ln_evidence_of_tosses};
+use crate::special::{BetaBernoulli, evidence_of_tosses};
 use std::sync::Arc;
 
 /// Beta-Bernoulli: p ~ Beta(β⁺, β⁻), x = 1 with probability p. A sum is (ones, values).
@@ -60,7 +60,7 @@ impl Family for Binary {
         ln_beta(ones + a, values.len() as f64 - ones + b) - ln_beta(a, b)
     }
     fn ln_evidence_with(&self, hypers: &[f64], sum: &[u64]) -> f64 {
-        ln_evidence_of_tosses((hypers[0], hypers[1]), sum[0], sum[1] - sum[0])
+        evidence_of_tosses((hypers[0], hypers[1]))(sum[0], sum[1] - sum[0])
     }
     fn gain(&self, sum: &[u64], more: &[u64]) -> f64 {
         self.coin.gain(sum[0], sum[1], more[0], more[1])

@@ -6,7 +6,7 @@ use crate::hyper::{Hyper, HyperPrior};
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot};
 use crate::prior::positive;
-use crate::special::{BetaBernoulli, LnTable, ln_evidence_of_tosses};
+use crate::special::{BetaBernoulli, LnTable, evidence_of_tosses};
 use std::sync::Arc;
 
 /// log p(A | z) = Σ_k Σ_i ln B(N⁺_ik + β⁺, N⁻_ik + β⁻) / B(β⁺, β⁻). Missing cells count as neither.
@@ -397,8 +397,8 @@ impl Model for Bernoulli {
     }
 
     fn ln_evidence_with(&self, values: &[f64], stats: &Cells, z: &Partition) -> f64 {
-        let beta = (values[0], values[1]);
-        self.sum_of_columns(stats, z, |ones, total| ln_evidence_of_tosses(beta, ones, total - ones))
+        let of = evidence_of_tosses((values[0], values[1]));
+        self.sum_of_columns(stats, z, |ones, total| of(ones, total - ones))
     }
 
     fn refresh(&self, stats: &mut Cells, _z: &Partition) {

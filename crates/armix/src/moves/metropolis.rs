@@ -36,6 +36,11 @@ impl<M: Model> Chain<M> {
         }
     }
 
+    /// The state.
+    pub fn state(&self) -> &State<M> {
+        &self.state
+    }
+
     /// Samples something else from now on: the same data with other hyper-parameters, or another
     /// prior. The partition stays, with its slot numbers.
     pub fn retarget(&mut self, target: &Target<M>) {

@@ -3,6 +3,7 @@
 pub mod arm;
 pub mod cells;
 pub mod gibbs;
+pub mod hypers;
 pub mod metropolis;
 pub mod phi;
 pub mod reconfigure;

@@ -28,7 +28,7 @@ const MEMBERS: usize = 200;
 const FEATURES: usize = 8;
 /// The densities between more blocks than this are not listed.
 const BETWEEN: usize = 40;
-/// Quantities that have rank plots and autocorrelations.
+/// Quantities that have rank plots and autocorrelations, besides the hyper-parameters.
 const PLOTTED: [&str; 3] = ["log_joint", "blocks", "fraction_1"];
 
 /// What a report is made of.
@@ -287,7 +287,9 @@ fn quantity(q: &crate::diagnose::Quantity) -> Quantity {
 }
 
 fn plotted(run: &Run) -> impl Iterator<Item = Traced> {
-    traced(run).into_iter().filter(|t| PLOTTED.contains(&t.name()))
+    let hypers = run.hypers.clone();
+    let shown = move |name: &str| PLOTTED.contains(&name) || hypers.iter().any(|h| h == name);
+    traced(run).into_iter().filter(move |t| shown(t.name()))
 }
 
 /// All chains at the same iterations, evenly spread.

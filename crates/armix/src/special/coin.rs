@@ -7,6 +7,9 @@ use super::{ln_gamma, ln_gamma_drop};
 /// Tables stop here; beyond it series are exact to the last bit and memory stays small.
 const TABLE_MAX: usize = 1 << 20;
 
+/// Where short tables stop. The series beyond it are exact to the last digits from 10⁴ on.
+const SHORT_TABLE: u64 = 1 << 14;
+
 /// The length of a table that covers 0 … `largest`, or as far as tables go.
 fn table_len(largest: u64) -> usize {
     usize::try_from(largest).unwrap_or(usize::MAX).saturating_add(1).min(TABLE_MAX)
@@ -129,9 +132,13 @@ fn ln_rise_far(x: f64, s: f64) -> f64 {
     s * ln(middle) - second - fourth
 }
 
-/// ln [B(ones + β⁺, zeros + β⁻) / B(β⁺, β⁻)], without tables.
-pub fn ln_evidence_of_tosses((a, b): (f64, f64), ones: u64, zeros: u64) -> f64 {
-    ln_beta(ones as f64 + a, zeros as f64 + b) - ln_beta(a, b)
+/// ln [B(ones + β⁺, zeros + β⁻) / B(β⁺, β⁻)] as a function of ones and zeros, without tables.
+pub fn evidence_of_tosses((a, b): (f64, f64)) -> impl Fn(u64, u64) -> f64 {
+    let before = ln_beta(a, b);
+    move |ones, zeros| match ones + zeros {
+        0 => 0.0,
+        _ => ln_beta(ones as f64 + a, zeros as f64 + b) - before,
+    }
 }
 
 /// ln B(x, y). The larger one goes into the drop, where nothing cancels.
@@ -158,6 +165,12 @@ impl BetaBernoulli {
         }
     }
 
+    /// Tables for hyper-parameters that will soon be others: short ones, because making them takes longer than
+    /// doing without them for counts that are rare.
+    pub fn for_a_while(beta_plus: f64, beta_minus: f64, largest: u64) -> Self {
+        BetaBernoulli::new(beta_plus, beta_minus, largest.min(SHORT_TABLE))
+    }
+
     /// Whether so many tosses are covered by all three tables, which are equally long.
     #[inline]
     fn in_tables(&self, total: u64) -> bool {
@@ -179,7 +192,7 @@ impl BetaBernoulli {
 
     #[inline(never)]
     fn ln_evidence_large(&self, ones: u64, zeros: u64) -> f64 {
-        ln_evidence_of_tosses((self.plus.beta, self.minus.beta), ones, zeros)
+        evidence_of_tosses((self.plus.beta, self.minus.beta))(ones, zeros)
     }
 
     /// What the evidence of (ones, total) grows by with `more` tosses, `new` of them ones.

@@ -21,9 +21,10 @@ mod trace;
 pub use draws::SavedDraw;
 pub use recorder::{Recorder, Saved};
 
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{ChainCheckpoint, Checkpoint};
 use crate::error::{Error, Result};
 use crate::history::Row;
+use crate::prior::PriorChoice;
 use crate::run::{Run, Settings, Trace};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -76,6 +77,9 @@ pub struct ModelInfo {
     pub alpha: f64,
     /// β⁺, β⁻.
     pub beta: (f64, f64),
+    /// The prior over partitions.
+    #[serde(default, skip_serializing_if = "PriorChoice::is_crp")]
+    pub prior: PriorChoice,
 }
 
 /// What is saved of a run.
@@ -114,6 +118,34 @@ struct SavedState {
     pasts: Vec<FileInfo>,
     /// Files with draws, which are counted from 1 after warm-up.
     parts: Vec<FileInfo>,
+}
+
+impl SavedState {
+    /// What is written: the state, and after it the hyper-parameters of all chains, if they are sampled.
+    fn pack(&self) -> Result<Vec<u8>> {
+        let mut plain = encode(self)?;
+        let hypers: Vec<&Vec<f64>> = self.chains().map(|c| &c.hypers).collect();
+        if hypers.iter().any(|values| !values.is_empty()) {
+            plain.extend(encode(&hypers)?);
+        }
+        seal(&plain)
+    }
+
+    fn unpack(bytes: &[u8]) -> Result<Self> {
+        let plain = open(bytes)?;
+        let (mut state, rest) =
+            postcard::take_from_bytes::<SavedState>(&plain).map_err(|_| damaged())?;
+        if !rest.is_empty() {
+            let hypers: Vec<Vec<f64>> = postcard::from_bytes(rest).map_err(|_| damaged())?;
+            let chains = state.checkpoint.ensembles.iter_mut().flat_map(|e| &mut e.chains);
+            chains.zip(hypers).for_each(|(chain, hypers)| chain.hypers = hypers);
+        }
+        Ok(state)
+    }
+
+    fn chains(&self) -> impl Iterator<Item = &ChainCheckpoint> {
+        self.checkpoint.ensembles.iter().flat_map(|e| &e.chains)
+    }
 }
 
 /// The rows of all chains after an iteration, by ensemble and chain.
@@ -183,11 +215,12 @@ impl Folder {
         if !path.exists() {
             return Ok(None);
         }
-        unpack(&self.read("checkpoint/state")?).map(Some).map_err(|error| error.in_file(&path))
+        let state = SavedState::unpack(&self.read("checkpoint/state")?);
+        state.map(Some).map_err(|error| error.in_file(&path))
     }
 
     /// The traces as far as the state vouches for them.
-    fn traces(&self, manifest: &Manifest, trace_bytes: u64) -> Result<Vec<Vec<Trace>>> {
+    fn traces(&self, manifest: &Manifest, trace_bytes: u64) -> Result<trace::Traces> {
         let path = self.file("trace.csv");
         let mut bytes = self.read("trace.csv")?;
         if (bytes.len() as u64) < trace_bytes {
@@ -232,13 +265,14 @@ impl Folder {
             model: manifest.model.name.clone(),
             n: manifest.data.names.len(),
             iterations: 0,
+            hypers: Vec::new(),
             ensembles: vec![vec![Trace::default(); settings.chains]; settings.ensembles],
             drawn: Vec::new(),
             seconds: 0.0,
             settings,
         };
         if let Some(state) = self.state()? {
-            run.ensembles = self.traces(&manifest, state.trace_bytes)?;
+            (run.ensembles, run.hypers) = self.traces(&manifest, state.trace_bytes)?;
             run.seconds = state.checkpoint.seconds;
             run.iterations = state.checkpoint.t.saturating_sub(run.settings.warmup);
             let chains = state.checkpoint.ensembles.into_iter().flat_map(|e| e.chains);
@@ -315,9 +349,19 @@ impl Folder {
 
 /// Packs a value with a checksum.
 fn pack<T: Serialize>(value: &T) -> Result<Vec<u8>> {
-    let failed = |what: String| Error::new(format!("cannot encode the checkpoint: {what}"));
-    let plain = postcard::to_stdvec(value).map_err(|e| failed(e.to_string()))?;
-    let packed = zstd::encode_all(plain.as_slice(), 1).map_err(|e| failed(e.to_string()))?;
+    seal(&encode(value)?)
+}
+
+fn cannot_encode(what: &dyn std::fmt::Display) -> Error {
+    Error::new(format!("cannot encode the checkpoint: {what}"))
+}
+
+fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>> {
+    postcard::to_stdvec(value).map_err(|e| cannot_encode(&e))
+}
+
+fn seal(plain: &[u8]) -> Result<Vec<u8>> {
+    let packed = zstd::encode_all(plain, 1).map_err(|e| cannot_encode(&e))?;
     let mut bytes = MAGIC.to_vec();
     bytes.extend_from_slice(&hash(&packed).to_le_bytes());
     bytes.extend_from_slice(&packed);
@@ -326,7 +370,14 @@ fn pack<T: Serialize>(value: &T) -> Result<Vec<u8>> {
 
 /// Unpacks what [`pack`] packed.
 fn unpack<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T> {
-    let damaged = || Error::new("this is damaged: its checksum is wrong");
+    postcard::from_bytes(&open(bytes)?).map_err(|_| damaged())
+}
+
+fn damaged() -> Error {
+    Error::new("this is damaged: its checksum is wrong")
+}
+
+fn open(bytes: &[u8]) -> Result<Vec<u8>> {
     let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| {
         Error::new("this was not written by this version of armix, or it is damaged")
     })?;
@@ -334,8 +385,7 @@ fn unpack<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T> {
     if checksum != hash(packed).to_le_bytes() {
         return Err(damaged());
     }
-    let plain = zstd::decode_all(packed).map_err(|_| damaged())?;
-    postcard::from_bytes(&plain).map_err(|_| damaged())
+    zstd::decode_all(packed).map_err(|_| damaged())
 }
 
 /// A checksum.

@@ -80,7 +80,7 @@ impl Recorder {
             None => None,
             Some(state) => Some(Saved {
                 checkpoint: state.checkpoint.clone(),
-                traces: folder.traces(&manifest, state.trace_bytes)?,
+                traces: folder.traces(&manifest, state.trace_bytes)?.0,
                 rows: folder.pasts(state)?,
             }),
         };
@@ -104,12 +104,12 @@ impl Recorder {
     ) -> Result<Self> {
         let path = folder.file("trace.csv");
         if state.is_none() {
-            atomic::write(&path, trace::header(&manifest.settings).as_bytes())?;
+            // Its first line is written when the run begins.
+            atomic::write(&path, b"")?;
         }
         let trace = OpenOptions::new().append(true).open(&path);
         let trace = trace.map_err(|error| atomic::cannot("write", &path, &error))?;
-        let header = trace::header(&manifest.settings).len() as u64;
-        let trace_bytes = state.map_or(header, |s| s.trace_bytes);
+        let trace_bytes = state.map_or(0, |s| s.trace_bytes);
         // What was written after the checkpoint is written again.
         trace.set_len(trace_bytes).map_err(|error| atomic::cannot("cut", &path, &error))?;
         Ok(Recorder {
@@ -204,14 +204,19 @@ impl Recorder {
         Ok(())
     }
 
-    /// Saves everything up to now.
-    pub fn checkpoint(&mut self, view: &dyn View) -> Result<()> {
+    fn write_lines(&mut self) -> Result<()> {
         let path = self.folder.file("trace.csv");
         let written =
             self.trace.write_all(self.lines.as_bytes()).and_then(|()| self.trace.sync_data());
         written.map_err(|error| atomic::cannot("write", &path, &error))?;
         self.trace_bytes += self.lines.len() as u64;
         self.lines.clear();
+        Ok(())
+    }
+
+    /// Saves everything up to now.
+    pub fn checkpoint(&mut self, view: &dyn View) -> Result<()> {
+        self.write_lines()?;
         if let (Some(first), Some(last)) = (self.rows.first(), self.rows.last()) {
             let (from, to) = (first.0, last.0);
             let rows: Vec<(usize, &Rows)> =
@@ -243,7 +248,7 @@ impl Recorder {
             pasts: self.pasts.clone(),
             parts: self.parts.clone(),
         };
-        atomic::write(&self.folder.file("checkpoint/state"), &pack(&state)?)?;
+        atomic::write(&self.folder.file("checkpoint/state"), &state.pack()?)?;
         for past in old {
             let _ = fs::remove_file(self.folder.file(&format!("checkpoint/{}", past.name)));
         }
@@ -260,7 +265,8 @@ impl Recorder {
 impl Observer for Recorder {
     fn begin(&mut self, view: &dyn View) -> Result<()> {
         self.remember_rows(view);
-        Ok(())
+        self.lines = trace::header(&self.manifest.settings, view.hypers());
+        self.write_lines()
     }
 
     fn after_round(&mut self, view: &dyn View) -> Result<ControlFlow<()>> {

@@ -18,13 +18,14 @@ fn proposals(settings: &Settings) -> impl Iterator<Item = (usize, String)> + '_ 
     )
 }
 
-/// The first line.
-pub(super) fn header(settings: &Settings) -> String {
+/// The first line, with the names of the hyper-parameters that are sampled.
+pub(super) fn header(settings: &Settings, hypers: &[String]) -> String {
     let mut line = String::from("ensemble,chain,iteration,log_joint,blocks");
     (1..=TOP).for_each(|k| line += &format!(",fraction_{k}"));
     for (_, name) in proposals(settings) {
         line += &format!(",{name}_accepted,{name}_idle");
     }
+    hypers.iter().for_each(|name| line += &format!(",{name}"));
     line + "\n"
 }
 
@@ -54,20 +55,35 @@ pub(super) fn append(out: &mut String, settings: &Settings, view: &dyn View, n: 
                 let counter = &record.moves[at];
                 let _ = write!(out, ",{},{}", counter.accepted, counter.idle);
             }
+            for value in record.hypers {
+                let _ = write!(out, ",{value}");
+            }
             out.push('\n');
         }
     }
 }
 
-/// Reads what [`append`] wrote: traces by ensemble and chain, without draws, counters and best.
-pub(super) fn parse(text: &str, settings: &Settings, n: usize) -> Result<Vec<Vec<Trace>>> {
+/// Traces by ensemble and chain, and the names of the hyper-parameters.
+pub(super) type Traces = (Vec<Vec<Trace>>, Vec<String>);
+
+/// Reads what [`append`] wrote, which is all but draws, counters and best.
+pub(super) fn parse(text: &str, settings: &Settings, n: usize) -> Result<Traces> {
     let mut traces = vec![vec![Trace::default(); settings.chains]; settings.ensembles];
     let mut lines = text.lines().enumerate();
-    if lines.next().map(|(_, line)| line) != Some(header(settings).trim_end()) {
-        let message =
-            "this is not the trace of this run: its first line does not name the right columns";
-        return Err(Error::new(message).at_line(1));
-    }
+    let first = lines.next().map_or("", |(_, line)| line);
+    let own = first.strip_prefix(header(settings, &[]).trim_end());
+    let hypers: Vec<String> = match own {
+        Some("") if !settings.sample_hyper => Vec::new(),
+        Some(names) if settings.sample_hyper && names.starts_with(',') => {
+            names[1..].split(',').map(str::to_string).collect()
+        }
+        _ => {
+            let message =
+                "this is not the trace of this run: its first line does not name the right columns";
+            return Err(Error::new(message).at_line(1));
+        }
+    };
+    let proposals = proposals(settings).count();
     for (at, line) in lines {
         let damaged = || {
             Error::new("this line is damaged: it does not hold the numbers of a trace")
@@ -93,6 +109,13 @@ pub(super) fn parse(text: &str, settings: &Settings, n: usize) -> Result<Vec<Vec
             before = items;
         }
         trace.largest.push(largest);
+        for _ in 0..2 * proposals {
+            next()?;
+        }
+        trace.hypers.resize(hypers.len(), Vec::new());
+        for values in &mut trace.hypers {
+            values.push(next()?.parse().map_err(|_| damaged())?);
+        }
     }
-    Ok(traces)
+    Ok((traces, hypers))
 }

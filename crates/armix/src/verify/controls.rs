@@ -3,10 +3,12 @@
 use super::{Backgrounds, Errors, Problem, refine_naive};
 use crate::model::Model;
 use crate::moves::arm::Informed;
+use crate::moves::hypers::sample_hypers_by;
 use crate::moves::reconfigure::{Reconfiguration, ReconfigurationBuffers};
 use crate::moves::split_merge::SplitMerge;
-use crate::moves::{Background, Phi, Proposal};
+use crate::moves::{Background, Chain, Phi, Proposal};
 use crate::partition::Item;
+use crate::rng::Rng;
 use crate::state::State;
 use crate::sweep::{Buffers, Chooser, Offer, sweep};
 
@@ -35,6 +37,11 @@ pub fn all<M: Model>(problem: &Problem<M>) -> Vec<(&'static str, Errors)> {
 }
 
 /// A full scan of [`literal_update`]s.
+/// Slice sampling of hyper-parameters on a logarithmic scale that forgets the slope of the scale.
+pub fn hypers_without_jacobian<M: Model>(chain: &mut Chain<M>, rng: &mut Rng) {
+    sample_hypers_by(chain, rng, |_, _| 0.0);
+}
+
 fn two_fresh_slots<M: Model>(state: &mut State<M>, chooser: &mut dyn Chooser) -> f64 {
     (0..state.z().n()).map(|index| literal_update(state, Item::new(index), chooser)).sum()
 }

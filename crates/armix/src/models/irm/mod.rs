@@ -10,7 +10,7 @@ use crate::hyper::{Hyper, HyperPrior};
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot};
 use crate::prior::positive;
-use crate::special::{BetaBernoulli, ln_evidence_of_tosses};
+use crate::special::{BetaBernoulli, evidence_of_tosses};
 use links::Links;
 use load::{PairLoad, VertexLoad};
 use std::sync::Arc;
@@ -161,15 +161,15 @@ impl Model for Irm {
     fn with_hypers(&self, values: &[f64]) -> Self {
         Irm {
             graph: self.graph.clone(),
-            coin: BetaBernoulli::new(values[0], values[1], pairs(self.n() as u64)),
+            coin: BetaBernoulli::for_a_while(values[0], values[1], pairs(self.n() as u64)),
             beta: (values[0], values[1]),
             ..*self
         }
     }
 
     fn ln_evidence_with(&self, values: &[f64], stats: &Links, z: &Partition) -> f64 {
-        let beta = (values[0], values[1]);
-        Irm::sum_of_pairs(stats, z, |linked, all| ln_evidence_of_tosses(beta, linked, all - linked))
+        let of = evidence_of_tosses((values[0], values[1]));
+        Irm::sum_of_pairs(stats, z, |linked, all| of(linked, all - linked))
     }
 
     fn refresh(&self, stats: &mut Links, z: &Partition) {
