@@ -1,7 +1,7 @@
 //! Data of any origin, prepared as on the command line, with the options that choose a model for them.
 
 use crate::errors::{json, value_error, wrong};
-use armix::data::{BinaryTable, Dataset, Graph};
+use armix::data::{BinaryTable, Column, Dataset, Graph, Kind};
 use armix::error::{Error, Result};
 use armix::io::raw::{Raw, RawColumn, RawNetwork, RawTable};
 use armix::model::Model;
@@ -41,6 +41,17 @@ impl Data {
             armix::data::Data::Table(table) => {
                 (Some(headings(&dataset.columns, table.d())), named.then(|| "item".to_string()))
             }
+            armix::data::Data::Columns(table) => {
+                (Some(headings(&dataset.columns, table.d())), named.then(|| "item".to_string()))
+            }
+        };
+        // Columns stay what they are when they are read back.
+        let types = match &dataset.data {
+            armix::data::Data::Columns(table) => {
+                let kinds = table.columns().iter().map(Column::kind);
+                columns.iter().flatten().cloned().zip(kinds).collect()
+            }
+            _ => Vec::new(),
         };
         let choice = Choice {
             model: Some(problem::model_info(choice, &dataset).name),
@@ -50,6 +61,7 @@ impl Data {
             columns,
             id_column,
             label_column: None,
+            types,
             ..choice.clone()
         };
         let data = Data { choice, dataset: hidden, whole: Some(dataset), raw: None, source };
@@ -68,6 +80,7 @@ impl Data {
             let file = folder.join(match whole.data {
                 armix::data::Data::Network(_) => KEPT[0],
                 armix::data::Data::Table(_) => KEPT[1],
+                armix::data::Data::Columns(_) => KEPT[1],
             });
             std::fs::create_dir_all(folder)
                 .map_err(|e| Error::new(format!("cannot be made: {e}")).in_file(folder))?;
@@ -92,9 +105,9 @@ impl Data {
 
     /// The rows of a table as they were read, to code new rows alike.
     pub(crate) fn raw_rows(&self) -> Result<RawTable> {
-        let armix::data::Data::Table(table) = &self.dataset.data else {
+        if let armix::data::Data::Network(_) = &self.dataset.data {
             return Err(Error::new("these data are no table"));
-        };
+        }
         if let Some(raw) = &self.raw {
             return Ok(raw.clone());
         }
@@ -106,10 +119,11 @@ impl Data {
             };
         }
         let whole = self.whole.as_ref().unwrap_or(&self.dataset);
-        Ok(match &whole.data {
-            armix::data::Data::Table(table) => io::raw_table(whole, table),
-            armix::data::Data::Network(_) => io::raw_table(&self.dataset, table),
-        })
+        match &whole.data {
+            armix::data::Data::Table(table) => Ok(io::raw_table(whole, table)),
+            armix::data::Data::Columns(table) => Ok(io::raw_table_of(whole, table)),
+            armix::data::Data::Network(_) => Err(Error::new("these data are no table")),
+        }
     }
 }
 
@@ -150,6 +164,7 @@ impl Data {
         match self.dataset.data {
             armix::data::Data::Network(_) => "network",
             armix::data::Data::Table(_) => "table",
+            armix::data::Data::Columns(_) => "table",
         }
     }
 
@@ -195,24 +210,65 @@ impl Data {
         pairs(py, self.dataset.data.hidden())
     }
 
-    /// The entries that were held out, and what was there.
+    /// The entries that were held out, and what was there: whether a link or a one, or for columns of any types
+    /// a number.
     #[allow(clippy::type_complexity)]
     fn held_out<'py>(
         &self,
         py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyArray2<u32>>, Bound<'py, PyArray1<bool>>)> {
-        let entries = self.dataset.held_out.iter().map(|h| h.entry).collect();
-        let values = self.dataset.held_out.iter().map(|h| h.value).collect();
-        Ok((pairs(py, entries)?, PyArray1::from_vec(py, values)))
+    ) -> PyResult<(Bound<'py, PyArray2<u32>>, Bound<'py, PyAny>)> {
+        let held_out = &self.dataset.held_out;
+        let entries = held_out.iter().map(|h| h.entry).collect();
+        let values = match self.dataset.data {
+            armix::data::Data::Columns(_) => {
+                PyArray1::from_vec(py, held_out.iter().map(|h| h.value).collect()).into_any()
+            }
+            _ => PyArray1::from_vec(py, held_out.iter().map(|h| h.value == 1.0).collect::<Vec<_>>())
+                .into_any(),
+        };
+        Ok((pairs(py, entries)?, values))
     }
 
-    /// The cells of a table: 0, 1, or 2 where one is missing.
-    fn cells<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u8>>> {
-        let armix::data::Data::Table(table) = &self.dataset.data else {
-            return Err(wrong("these data are a network: it has no cells"));
-        };
-        let cells = (0..table.n()).flat_map(|row| table.row(row).iter().copied()).collect();
-        PyArray1::from_vec(py, cells).reshape([table.n(), table.d()])
+    /// The cells of a table: 0, 1, or 2 where one is missing; of columns of any types the numbers, NaN where one is
+    /// missing.
+    fn cells<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match &self.dataset.data {
+            armix::data::Data::Network(_) => {
+                Err(wrong("these data are a network: it has no cells"))
+            }
+            armix::data::Data::Table(table) => {
+                let cells = (0..table.n()).flat_map(|row| table.row(row).iter().copied()).collect();
+                Ok(PyArray1::from_vec(py, cells).reshape([table.n(), table.d()])?.into_any())
+            }
+            armix::data::Data::Columns(table) => {
+                let row = |row: usize| table.columns().iter().map(move |c| c.cells()[row]);
+                let cells = (0..table.n()).flat_map(row).collect();
+                Ok(PyArray1::from_vec(py, cells).reshape([table.n(), table.d()])?.into_any())
+            }
+        }
+    }
+
+    /// The type of each column of a table.
+    #[getter]
+    fn types(&self) -> Vec<&'static str> {
+        match &self.dataset.data {
+            armix::data::Data::Network(_) => Vec::new(),
+            armix::data::Data::Table(table) => vec![Kind::Binary.name(); table.d()],
+            armix::data::Data::Columns(table) => {
+                table.columns().iter().map(|c| c.kind().name()).collect()
+            }
+        }
+    }
+
+    /// The names of the levels of each column, none where it has no levels.
+    #[getter]
+    fn levels(&self) -> Vec<Vec<String>> {
+        match &self.dataset.data {
+            armix::data::Data::Columns(table) => {
+                table.columns().iter().map(|c| c.names().to_vec()).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 }
 

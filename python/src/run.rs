@@ -12,7 +12,7 @@ use armix::estimate::{self, Loss, SearchOptions};
 use armix::io::raw::Raw;
 use armix::model::Model;
 use armix::partition::by_size;
-use armix::predict::{self, Assignment};
+use armix::predict::{self, Assignment, HeldOutScore};
 use armix::problem::{self, Job};
 use armix::run::Draws;
 use armix::state::Target;
@@ -104,6 +104,19 @@ impl Job for Assign<'_> {
     type Output = Vec<Assignment>;
     fn run<M: Model>(self, target: Target<M>) -> Result<Vec<Assignment>> {
         Ok(predict::assign_of(&target, self.draws, self.estimate))
+    }
+}
+
+/// The score of held-out entries, whatever the model.
+struct Scored<'a> {
+    draws: &'a Draws<'a>,
+    dataset: &'a Dataset,
+}
+
+impl Job for Scored<'_> {
+    type Output = HeldOutScore;
+    fn run<M: Model>(self, target: Target<M>) -> Result<HeldOutScore> {
+        Ok(predict::held_out_score(&target, self.dataset, self.draws))
     }
 }
 
@@ -365,13 +378,10 @@ impl Run {
         let burn_in = burn_in.parse().map_err(value_error)?;
         py.detach(|| {
             let draws = self.run.some_draws_with_hypers(self.need_draws(burn_in)?, DRAWS);
-            let entries: Vec<_> = data.dataset.held_out.iter().map(|h| h.entry).collect();
-            let truth: Vec<bool> = data.dataset.held_out.iter().map(|h| h.value).collect();
-            if entries.is_empty() {
+            if data.dataset.held_out.is_empty() {
                 return Err(Error::new("nothing was held out: fit with hold_out=0.1"));
             }
-            let predicted = data.with_target(Entries { draws: &draws, entries: &entries })?;
-            json(&predict::score(&predicted, &truth))
+            json(&data.with_target(Scored { draws: &draws, dataset: &data.dataset })?)
         })
         .map_err(value_error)
     }

@@ -1,7 +1,10 @@
 """Data of all kinds give the same as a file with the same content, names are kept, and mistakes are explained."""
 
+import pickle
+
 import igraph
 import networkx as nx
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -166,7 +169,7 @@ def test_odd_names_survive_saving(small):
         (3, {}, TypeError, "networkx"),
         (None, {}, TypeError, "networkx"),
         (np.zeros(5), {}, ValueError, "shape"),
-        (np.array([[0.5, 2.0], [1.0, 0.0], [1.0, 1.0]]), {}, ValueError, "neither 0 nor 1"),
+        (np.array([[0.5, 2.0], [1.0, 0.0], [1.0, 1.0]]), {"model": "bernoulli"}, ValueError, "neither 0 nor 1"),
         (np.array([[0.0, 1.0], [1.0, 2.0], [0.0, 2.0]]), {"model": "irm"}, TypeError, "astype"),
         (np.array([[0, -1], [1, 2]] * 2), {}, ValueError, "from 0 on"),
         (np.array([[0, 1], [1, 0], [1, 1]]), {}, ValueError, "model="),
@@ -201,3 +204,36 @@ def test_mistakes_say_what_to_do(data, options, error, says):
         armix.fit(data, **{"iterations": 5, **options})
     assert says in str(caught.value), caught.value
     assert "--" not in str(caught.value), "options are called as in Python"
+
+
+def test_columns_of_any_types():
+    rng = np.random.default_rng(1)
+    truth = np.repeat([0, 1], 30)
+    frame = pd.DataFrame(
+        {
+            "size": rng.normal(5.0 * truth, 1.0),
+            "eggs": rng.poisson(1 + 9 * truth),
+            "colour": np.where(rng.random(60) < 0.9, np.array(["red", "blue"])[truth], "green"),
+            "fed": rng.random(60) < 0.2 + 0.6 * truth,
+            "code": pd.Categorical(truth + rng.integers(0, 2, 60)),
+        }
+    )
+    frame.loc[3, "size"] = np.nan
+    small = dict(iterations=60, ensembles=2, chains=2, progress=False)
+    fit = armix.fit(frame, hold_out=0.05, **small)
+    assert fit.data.model == "mixed" and fit.data.types == ["real", "count", "categorical", "binary", "categorical"]
+    assert fit.data.levels[2] == ["blue", "green", "red"]
+    assert fit.data.cells().shape == (60, 5) and np.isnan(fit.data.cells()[3, 0])
+    assert (fit.labels()[:30] == fit.labels()[0]).mean() > 0.8
+    score = fit.held_out_score()
+    assert score["log_score"] > score["log_score_of_one_block"]
+    assert len(fit.predict_cells()) == len(fit.data.hidden())
+    assert fit.predict_proba(frame.iloc[:3]).shape[0] == 3
+    # The same from an array, of a chosen model and type, and after pickling.
+    array = frame[["size", "eggs"]].fillna(0.0).to_numpy()
+    assert armix.fit(array, **small).data.types == ["real", "count"]
+    assert armix.fit(array, types={"x2": "real"}, **small).data.model == "gaussian"
+    assert armix.fit(array, "niw", **small).data.model == "niw"
+    assert pickle.loads(pickle.dumps(fit)).data.types == fit.data.types
+    with pytest.raises(ValueError, match="colour"):
+        armix.fit(frame, "gaussian", **small)

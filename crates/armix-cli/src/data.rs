@@ -227,7 +227,7 @@ pub(crate) fn describe(name: &str, dataset: &Dataset) -> String {
             let count = |kind: Kind| table.columns().iter().filter(|c| c.kind() == kind).count();
             let kinds = Kind::ALL.into_iter().filter(|&kind| count(kind) > 0);
             let kinds: Vec<String> = kinds.map(|kind| format!("{} {kind}", count(kind))).collect();
-            format!("{name}: a table of {} rows and {} columns", table.n(), kinds.join(", "))
+            format!("{name}: a table of {} rows and {} columns", table.n(), kinds.join(" and "))
         }
     }
 }

@@ -8,7 +8,7 @@ const MOVES: [&str; 9] =
     ["gibbs", "sm", "sams", "bsm", "srm", "sarm", "arm-inner", "arm", "arm-cells"];
 
 /// Built-in data with model, n and the line that describes them.
-const BUILT_IN: [(&str, &str, u64, &str); 8] = [
+const BUILT_IN: [(&str, &str, u64, &str); 11] = [
     ("karate", "irm", 34, "a network of 34 vertices and 78 edges"),
     ("southern-women", "bernoulli", 18, "a table of 18 rows and 14 columns"),
     ("four-vertex", "irm", 4, "a network of 4 vertices and 4 edges"),
@@ -16,6 +16,9 @@ const BUILT_IN: [(&str, &str, u64, &str); 8] = [
     ("bernoulli-2", "bernoulli", 100, "a table of 100 rows and 8 columns"),
     ("bernoulli-3", "bernoulli", 100, "a table of 100 rows and 10 columns"),
     ("planted:3,10,0.5,0.05", "irm", 30, "a network of 30 vertices and "),
+    ("levels:3,5,4", "categorical", 15, "a table of 15 rows and 4 categorical columns"),
+    ("counts:3,5,4", "poisson", 15, "a table of 15 rows and 4 count columns"),
+    ("reals:3,5,4", "gaussian", 15, "a table of 15 rows and 4 real columns"),
     ("grid:4x5", "irm", 20, "a network of 20 vertices and 40 edges"),
 ];
 
@@ -382,7 +385,8 @@ fn the_data_seed_changes_random_data_and_no_others() {
         number(&s["log_joint"]["best"])
     };
     for (name, ..) in BUILT_IN {
-        let random = name.starts_with("bernoulli") || name.starts_with("planted");
+        let random = ["bernoulli", "planted", "levels", "counts", "reals"];
+        let random = random.iter().any(|r| name.starts_with(r));
         assert_eq!(log_joint(name, 3), log_joint(name, 3), "{name}");
         assert_eq!(log_joint(name, 3) != log_joint(name, 4), random, "{name}");
     }
@@ -391,7 +395,7 @@ fn the_data_seed_changes_random_data_and_no_others() {
 #[test]
 fn every_move_runs_on_networks_and_tables() {
     for name in MOVES {
-        for data in ["karate", "southern-women"] {
+        for data in ["karate", "southern-women", "reals:3,6,2"] {
             let s = fit(&format!("{data} --ensembles 2 --chains 2 -n 30 -q --moves {name},gibbs"));
             let repeats = if name == "gibbs" { 2 } else { 1 };
             let m = &s["moves"][name];

@@ -35,9 +35,14 @@ fn notes(name: &str, content: &str) -> String {
 /// A file that must be refused, with the place and some text of the message.
 #[track_caller]
 fn refuse_file(name: &str, content: impl AsRef<[u8]>, place: &str, text: &str) {
+    refuse_file_with("", name, content, place, text);
+}
+
+#[track_caller]
+fn refuse_file_with(options: &str, name: &str, content: impl AsRef<[u8]>, place: &str, text: &str) {
     let folder = Folder::with(name, content);
     for command in ["fit --quiet", "exact"] {
-        let message = refuse(folder.armix(&format!("{command} {name}")));
+        let message = refuse(folder.armix(&format!("{command} {options} {name}")));
         let start = format!("armix: {name}{place}: ");
         assert!(message.starts_with(&start), "{start}… but {message}");
         assert!(message.contains(text), "'{text}' is not in {message}");
@@ -323,12 +328,34 @@ fn bad_tables_are_refused() {
     refuse_table("# nothing\n", "", "empty");
     refuse_table("1,0,1\n1,0\n", ":2", "2 columns");
     refuse_table("1,0\n1,0\n0,1,1\n", ":3", "3 columns");
-    refuse_table("x,y\n1,0\n0,2\n", ":3", "column 'y' holds '2'");
-    refuse_table("1,0,1,0\n2,1,0,0\n3,1,0,0\n", ":2", "holds '2'");
+    let refuse_binary = |text: &str, place: &str, says: &str| {
+        refuse_file_with("--model bernoulli", "t.csv", text, place, says);
+    };
+    refuse_binary("x,y\n1,0\n0,2\n", ":3", "column 'y' holds '2'");
+    refuse_binary("1,0,1,0\n2,1,0,0\n3,1,0,0\n", ":2", "holds '2'");
     refuse_table("who,x,y\nann,1,0\nbob,no,1\n", ":3", "column 'x' holds 'no'");
     refuse_table("x,y\n,0\n,1\n", "", "column 'x' has no values at all");
-    refuse_table("1,0\n0.5,1\n", ":2", "0.5");
-    refuse_file("t.tsv", "x\ty\n1\t0\n0\t3\n", ":3", "column 'y' holds '3'");
+    refuse_binary("1,0\n0.5,1\n", ":2", "0.5");
+    let tabs = "x\ty\n1\t0\n0\t3\n";
+    refuse_file_with("--model bernoulli", "t.tsv", tabs, ":3", "column 'y' holds '3'");
+    refuse_file_with(
+        "--model poisson",
+        "t.csv",
+        "x,y\n1,0\n0,0.5\n",
+        ":3",
+        "column 'y' holds '0.5'",
+    );
+    refuse_file_with("--model gaussian", "t.csv", "x,y\n1,0\n0,a\n", ":3", "column 'y' holds 'a'");
+    refuse_file_with(
+        "--model niw",
+        "t.csv",
+        "x,y\n1,0.5\n0,\n",
+        "",
+        "row '1', column 'y' is missing",
+    );
+    refuse_file_with("--types y=count", "t.csv", "x,y\n1,0\n0,-1\n", ":3", "column 'y' holds '-1'");
+    refuse_file_with("--types z=count", "t.csv", "x,y\n1,0\n0,1\n", "", "no column 'z'");
+    refuse_table("x,y\n1,aa\n0,bb\n0,cc\n", "", "column 'y' holds words like 'aa'");
 }
 
 #[test]
@@ -337,7 +364,8 @@ fn lines_of_a_table_are_counted_as_an_editor_counts_them() {
     refuse_file("t.csv", "1,0,1,0\n\n\n0,2,3,1\n", ":4", "holds '2'");
     refuse_file("t.csv", "1,0,1,0\n# c\n0,2,3,1\n", ":3", "holds '2'");
     refuse_file("t.csv", "x,y\r\n1,0\r\n0\r\n", ":3", "1 column");
-    refuse_file("t.csv", "\"two\nlines\",1,0\nb,0,1\nc,0,3\n", ":4", "column '3'");
+    let text = "\"two\nlines\",1,0\nb,0,1\nc,0,3\n";
+    refuse_file_with("--model bernoulli", "t.csv", text, ":4", "column '3'");
 }
 
 #[test]

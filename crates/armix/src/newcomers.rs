@@ -99,7 +99,10 @@ pub fn with_new_rows(
         Data::Table(_) => prepare.table.all = Some(Kind::Binary),
         Data::Columns(old) => {
             let kinds = old.columns().iter().map(Column::kind);
-            prepare.table.types = dataset.columns.iter().cloned().zip(kinds).collect();
+            // Columns without names are called as they are written.
+            let written = (1..=old.d()).map(|c| format!("x{c}")).collect();
+            let names = if dataset.columns.is_empty() { written } else { dataset.columns.clone() };
+            prepare.table.types = names.into_iter().zip(kinds).collect();
         }
     }
     if let Some(id) = id {

@@ -19,3 +19,4 @@ mod properties;
 mod salso;
 mod shared;
 mod store;
+mod tables;

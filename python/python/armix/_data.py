@@ -22,11 +22,15 @@ BUILT_IN = (
     "bernoulli-3",
     "planted:K,size,p_in,p_out",
     "mixture:K,size,columns,noise",
+    "levels:K,size,columns",
+    "counts:K,size,columns",
+    "reals:K,size,columns",
     "grid:WxH",
 )
 """The names of data that are built in."""
 
 _NETWORK, _TABLE = "irm", "bernoulli"
+_TABLES = ("bernoulli", "categorical", "poisson", "gaussian", "niw", "mixed")
 _MOST_VERTICES = 1 << 28
 
 _WHAT_THERE_IS = (
@@ -88,6 +92,7 @@ def convert(
     columns: Sequence[str] | None = None,
     id_column: str | None = None,
     label_column: str | None = None,
+    types: dict[Any, str] | None = None,
     hold_out: float | None = None,
     hold_out_seed: int = 1,
     data_seed: int = 1,
@@ -101,14 +106,14 @@ def convert(
     """Converts data of any kind; `fit` tells what the options mean."""
     if isinstance(data, Converted):
         return data
-    if model not in (None, _NETWORK, _TABLE):
-        raise ValueError(f"there is no model {model!r}; the models are irm (networks) and bernoulli (tables)")
+    if model not in (None, _NETWORK, *_TABLES):
+        raise ValueError(f"there is no model {model!r}; the models are irm (networks) and {', '.join(_TABLES)} (tables)")
     try:
         plus, minus = beta
         beta = (float(plus), float(minus))
     except (TypeError, ValueError):
         raise TypeError(f"beta={beta!r}: give two numbers, as in beta=(1.0, 1.0)") from None
-    chosen = dict(columns=columns, id_column=id_column, label_column=label_column)
+    chosen = dict(columns=columns, id_column=id_column, label_column=label_column, types=types)
     options = json.dumps(
         {
             "model": model,
@@ -122,6 +127,7 @@ def convert(
             "columns": None if columns is None else [str(c) for c in columns],
             "id_column": None if id_column is None else str(id_column),
             "label_column": None if label_column is None else str(label_column),
+            "types": [[str(column), str(kind)] for column, kind in (types or {}).items()],
             "hold_out": None if hold_out is None else float(hold_out),
             "hold_out_seed": int(hold_out_seed),
             "beforehand": {
@@ -214,8 +220,8 @@ def _items(names, n: int, what: str):
 
 def _sparse(matrix, model, names, source, options) -> Converted:
     rows, columns = matrix.shape
-    if model == _TABLE or (model is None and rows != columns):
-        return _array(matrix.toarray(), _TABLE, names, source, options)
+    if model in _TABLES or (model is None and rows != columns):
+        return _array(matrix.toarray(), model or "table", names, source, options)
     if rows != columns:
         raise ValueError(f"a network needs a square matrix, not one of shape {matrix.shape}; a table is model='bernoulli'")
     matrix = matrix.tocoo()
@@ -268,9 +274,11 @@ def _array(data, model, names, source, options) -> Converted:
                 f"an array of shape {array.shape} may be a network or a table: say which with model='irm' or model='bernoulli'"
             )
         else:
-            model = _TABLE
-    if model == _TABLE:
+            model = "table"
+    if model == _TABLE or (model == "table" and not json.loads(options)["types"] and _zero_one(array)):
         return _cells(array, names, source, options)
+    if model != _NETWORK:
+        return _numeric(array, names, source, options)
     if columns == 2 and not square:
         return _edges(array, names, source, options)
     if not square:
@@ -300,7 +308,7 @@ def _edges(array, names, source, options) -> Converted:
 
 
 def _named_edges(array, model, source, options) -> Converted:
-    if model == _TABLE or array.shape[1] not in (2, 3):
+    if model in _TABLES or array.shape[1] not in (2, 3):
         raise TypeError(
             f"an array of {array.dtype} and shape {array.shape} cannot be clustered: a table of words is a DataFrame"
         )
@@ -315,14 +323,30 @@ def _named_edges(array, model, source, options) -> Converted:
     return _network(list(index), edges, weights, False, source, options)
 
 
+def _zero_one(array: np.ndarray) -> bool:
+    known = array[~np.isnan(array)] if array.dtype.kind == "f" else array
+    return bool(np.isin(known, (0, 1)).all())
+
+
+def _numeric(array, names, source, options) -> Converted:
+    """A table of any numbers, whose columns get their types as those of files do."""
+    columns = [(f"x{at + 1}", [text_of(cell) for cell in column.tolist()]) for at, column in enumerate(array.T)]
+    if names is None:
+        return Converted(_armix.columns(columns, str(source), options), range(len(array)))
+    items = _items(names, len(array), "rows")
+    columns.insert(0, ("item", [str(i) for i in items]))
+    settings = {**json.loads(options), "id_column": "item"}
+    return Converted(_armix.columns(columns, str(source), json.dumps(settings)), list(items))
+
+
 def _cells(array, names, source, options, columns: Sequence[str] = ()) -> Converted:
     missing = np.isnan(array) if array.dtype.kind == "f" else np.zeros(array.shape, dtype=bool)
     wrong = ~missing & (array != 0) & (array != 1)
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         raise ValueError(
-            f"row {row}, column {column}: {array[row, column]} is neither 0 nor 1; make the table binary, "
-            "for example X > X.mean(axis=0), and use NaN for what is missing"
+            f"row {row}, column {column}: {array[row, column]} is neither 0 nor 1; leave model='bernoulli' out, or make "
+            "the table binary, for example X > X.mean(axis=0), and use NaN for what is missing"
         )
     cells = np.where(missing, 2, array).astype(np.uint8)
     items = _items(names, len(array), "rows")
@@ -339,7 +363,7 @@ def _frame(frame, model, names, chosen: dict[str, Any], source, options) -> Conv
     if own_names and names is None:
         names = list(index)
     lower = [h.lower() for h in headings]
-    if model != _TABLE and lower[:2] in (["source", "target"], ["from", "to"], ["u", "v"]):
+    if model not in _TABLES and lower[:2] in (["source", "target"], ["from", "to"], ["u", "v"]):
         array = np.column_stack([np.asarray(frame[c], dtype=object) for c in list(frame.columns)[:3]])
         return _named_edges(array, model, source, options)
     if model == _NETWORK or (model is None and own_names and [str(i) for i in index] == headings):
@@ -350,11 +374,20 @@ def _frame(frame, model, names, chosen: dict[str, Any], source, options) -> Conv
         return _array(matrix, _NETWORK, headings if square else None, source, options)
     if names is not None and "item" in headings:
         raise ValueError("a column is called 'item', which is where the names of rows are saved: rename it")
-    if not any(chosen.values()):
+    if not any(chosen.values()) and model in (None, _TABLE):
         matrix = _numbers(frame)
         if matrix is not None:
             return _cells(matrix, names, source, options, headings)
     cells = columns_of_text(frame)
+    # What was declared to be categories is not guessed at.
+    settings = json.loads(options)
+    given = {column for column, _ in settings["types"]}
+    used = set(chosen["columns"] or headings) - {str(chosen["id_column"]), str(chosen["label_column"])}
+    for column in frame.columns:
+        declared = str(getattr(frame[column], "dtype", "")).lower().startswith(("category", "categorical", "enum"))
+        if declared and model is None and str(column) in used - given:
+            settings["types"].append([str(column), "categorical"])
+    options = json.dumps(settings)
     if names is not None and chosen["id_column"] is None:
         items = _items(names, len(frame), "rows")
         cells.insert(0, ("item", [str(i) for i in items]))

@@ -92,6 +92,7 @@ def fit(
     columns: Sequence[str] | None = None,
     id_column: str | None = None,
     label_column: str | None = None,
+    types: dict[Any, str] | None = None,
     data_seed: int = 1,
     known: Mapping[Any, Any] | None = None,
     together: Sequence[Sequence[Any]] | None = None,
@@ -106,17 +107,19 @@ def fit(
     callback: Callable[[Progress], Any] | None = None,
     on_interrupt: str = "return",
 ) -> Fit:
-    """Samples partitions of the vertices of a network or the rows of a table of zeros and ones.
+    """Samples partitions of the vertices of a network or the rows of a table.
 
     Parameters
     ----------
     data
         A networkx or igraph graph; a square scipy sparse or NumPy matrix (a network); a NumPy matrix, pandas or polars
-        DataFrame of two-valued columns, in which NaN is missing (a table); an integer array of edges of shape (m, 2), or
+        DataFrame of zeros and ones, words, counts or numbers, in which NaN is missing (a table); an integer array of edges of shape (m, 2), or
         pairs of names; the path of a file in any format of the command line; or the name of built-in data such as
         "karate". Names of vertices and rows are kept.
     model
-        "irm" (networks) or "bernoulli" (tables); by default what the data are. Needed where data may be either.
+        "irm" (networks); for tables "bernoulli" (zeros and ones), "categorical", "poisson" (counts), "gaussian" (reals),
+        "niw" (reals, with correlations) or "mixed" (any columns); by default what the data are. Needed where data may
+        be a network or a table.
     moves
         The moves of an iteration, with repeats, as "arm-cells*5,arm,gibbs"; `armix.moves()` lists them.
     ensembles, chains
@@ -154,6 +157,8 @@ def fit(
     known, together, max_blocks
         What is known beforehand: the groups of some items, as {item: group} (the same group is one block, other groups are
         other blocks, all other items may join them); lists of items that belong together; the largest number of blocks.
+    types
+        For tables: what columns are, if not what they seem: a dict from names to "binary", "categorical", "count" or "real".
     names, name
         Names of the items of an array, and what the data are called.
     launch_scans, freeze_after, history_memory, data_seed
@@ -188,6 +193,7 @@ def fit(
         columns=columns,
         id_column=id_column,
         label_column=label_column,
+        types=types,
         hold_out=hold_out,
         hold_out_seed=hold_out_seed,
         data_seed=data_seed,
@@ -494,13 +500,13 @@ class Fit:
         return _new.predict_entries(self, pairs, "network", burn_in)
 
     def predict_cells(self, cells: Any = None, *, burn_in: float | int | str = _HALF) -> np.ndarray:
-        """The posterior probability of ones in cells of a table: pairs of a row (as in `items`) and a column, by name or
-        number from 0. Without `cells`: those that are missing or were held out, in the order of `data.hidden()`.
+        """The posterior probability of ones in cells of a table, or the mean of counts and numbers (of levels the mean of
+        their numbers, which means little): pairs of a row (as in `items`) and a column, by name or number from 0. Without `cells`: those that are missing or were held out, in the order of `data.hidden()`.
         """
         return _new.predict_entries(self, cells, "table", burn_in)
 
     def held_out_score(self, *, burn_in: float | int | str = _HALF) -> dict:
-        """How well entries that were hidden by `hold_out` are predicted: AUC and log score."""
+        """How well entries that were hidden by `hold_out` are predicted: AUC and log score, or the log score alone."""
         return numbers(json.loads(self._run.held_out_score(self.data, burn_in_text(burn_in))))
 
     def predict_proba(

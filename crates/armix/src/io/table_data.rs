@@ -227,6 +227,15 @@ fn kinds(table: &RawTable, data: &[usize], options: &TableOptions) -> Result<Vec
         let column = &table.columns[at];
         infer(column).map(|(kind, why)| (kind, why.to_string())).ok_or_else(|| {
             let first = column.cells.iter().flatten().find(|cell| !is_number(cell));
+            if column.cells.iter().flatten().any(|cell| is_number(cell)) {
+                let word = |cell: &Option<String>| cell.as_ref().is_some_and(|c| !is_number(c));
+                let row = column.cells.iter().position(word).unwrap_or(0);
+                let remedy = format!(
+                    "correct or empty it, choose other columns with --columns, or take all for levels with --types '{}=categorical'",
+                    column.name
+                );
+                return odd_cell(table, column, row, "but other cells hold numbers", &remedy);
+            }
             Error::new(format!(
                 "column '{}' holds words like '{}', {} different ones: too many for levels; leave it out with --columns, give --id-column if it names the rows, or insist with --types '{}=categorical' (for an edge list, give --model irm)",
                 column.name,
@@ -261,6 +270,10 @@ fn infer(column: &RawColumn) -> Option<(Kind, &'static str)> {
             true if high > LARGE_COUNT => (Kind::Real, "whole numbers, but some above 10 000"),
             true => (Kind::Count, "whole numbers from 0 on"),
         });
+    }
+    // A word among many numbers is more likely a mistake.
+    if 10 * column.cells.iter().flatten().filter(|cell| is_number(cell)).count() >= 9 * present {
+        return None;
     }
     let few = values.len() == 1 || 2 * values.len() <= present;
     (few && values.len() <= MAX_LEVELS).then_some((Kind::Categorical, "words that come again"))

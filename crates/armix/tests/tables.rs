@@ -1,0 +1,160 @@
+//! Tables of any columns: evidences against SciPy, real tables against what is known of them.
+
+use armix::answer;
+use armix::compare::adjusted_rand;
+use armix::data::{Column, Data, Dataset};
+use armix::ensemble;
+use armix::error::Result;
+use armix::estimate::{Loss, SearchOptions, minimise};
+use armix::families::{Categorical, Gaussian, Poisson};
+use armix::io;
+use armix::io::raw::Raw;
+use armix::model::Model;
+use armix::models::{Columns, Niw};
+use armix::problem::{Choice, Job, load, with_target};
+use armix::run::{Run, Settings};
+use armix::state::Target;
+use std::path::PathBuf;
+
+/// Both ways to the evidence of one block, in the model and by its formula.
+fn evidence<M: Model>(model: M) -> [f64; 2] {
+    let n = model.n();
+    let naive = model.ln_evidence_naive(&vec![0; n]);
+    let target = Target::new(model, 1.0).unwrap();
+    let prior = target.prior.ln_p(&armix::partition::Partition::from_labels(&vec![0; n]));
+    [target.ln_q(&vec![0; n]) - prior, naive]
+}
+
+/// Products of SciPy's predictive distributions (SciPy 1.17.1), value after value:
+///
+/// ```python
+/// x = np.array([[0.5, -1.25], [2.0, 0.75], [1.5, 0.25], [-0.5, -2.0], [3.25, 1.5]])
+/// counts, levels, L = np.array([3, 0, 7, 2, 2]), np.array([0, 2, 2, 1, 2]), 3
+/// m, s = x.mean(axis=0), x.std(axis=0)
+/// def gaussian(c, k, a, b):
+///     total, mu, b = 0.0, m[c], b * s[c] ** 2
+///     for v in x[:, c]:
+///         total += stats.t.logpdf(v, 2 * a, mu, np.sqrt(b * (k + 1) / (a * k)))
+///         b += 0.5 * k / (k + 1) * (v - mu) ** 2; mu = (k * mu + v) / (k + 1); k += 1; a += 0.5
+///     return total
+/// def niw(k, freedom, psi):
+///     total, nu, mu, Psi = 0.0, 1 + freedom, m, psi * np.diag(s ** 2)
+///     for v in x:
+///         total += stats.multivariate_t.logpdf(v, mu, Psi * (k + 1) / (k * (nu - 1)), nu - 1)
+///         Psi = Psi + k / (k + 1) * np.outer(v - mu, v - mu); mu = (k * mu + v) / (k + 1); k += 1; nu += 1
+///     return total
+/// def poisson(a, b):
+///     total, b = 0.0, b / counts.mean()
+///     for v in counts:
+///         total += stats.nbinom.logpmf(v, a, b / (b + 1)); a += v; b += 1
+///     return total
+/// def categorical(beta):
+///     total, alpha = 0.0, np.full(L, beta)
+///     for v in levels:
+///         total += np.log(stats.dirichlet(alpha).mean()[v]); alpha[v] += 1
+///     return total
+/// gaussian(0, .3, 1.7, .4) + gaussian(1, .3, 1.7, .4), niw(.3, 1.7, .4), poisson(1.4, .7), categorical(.6)
+/// ```
+#[test]
+fn evidences_are_those_of_scipy() {
+    let first = Column::reals(vec![0.5, 2.0, 1.5, -0.5, 3.25]);
+    let second = Column::reals(vec![-1.25, 0.75, 0.25, -2.0, 1.5]);
+    let counts = Column::counts(vec![3.0, 0.0, 7.0, 2.0, 2.0]);
+    let names = ["a", "b", "c"].map(String::from).to_vec();
+    let levels = Column::levels(names, vec![0.0, 2.0, 2.0, 1.0, 2.0]);
+    let (reals, hypers) = ([&first, &second], [0.3, 1.7, 0.4]);
+    let found = [
+        evidence(Columns::<Gaussian>::new(&reals, &hypers).unwrap()),
+        evidence(Niw::new(&reals, &hypers, &|_, _| String::new()).unwrap()),
+        evidence(Columns::<Poisson>::new(&[&counts], &[1.4, 0.7]).unwrap()),
+        evidence(Columns::<Categorical>::new(&[&levels], &[0.6]).unwrap()),
+    ];
+    let scipy = [-22.342600380475236, -17.05198342061284, -12.794701843185361, -6.3858427813066365];
+    for (found, expected) in found.into_iter().zip(scipy) {
+        for value in found {
+            assert!((value - expected).abs() < 1e-10, "{value} ≠ {expected}");
+        }
+    }
+}
+
+/// A nearly singular table far from zero: columns that are almost multiples of each other.
+#[test]
+fn nearly_singular_matrices_are_no_problem() {
+    let value = |i: usize| 1e6 + (i * i % 17) as f64;
+    let first = Column::reals((0..40).map(value).collect());
+    let second = Column::reals((0..40).map(|i| 3.0 * value(i) + 1e-7 * (i % 3) as f64).collect());
+    let model = Niw::new(&[&first, &second], Niw::DEFAULTS, &|_, _| String::new()).unwrap();
+    let target = Target::new(model, 1.0).unwrap();
+    let labels: Vec<u32> = (0..40).map(|i| i % 4).collect();
+    let [fast, naive] = [
+        target.ln_q(&labels)
+            - target.prior.ln_p(&armix::partition::Partition::from_labels(&labels)),
+        target.model.ln_evidence_naive(&labels),
+    ];
+    assert!((fast - naive).abs() < 1e-8 * naive.abs(), "{fast} ≠ {naive}");
+}
+
+#[test]
+fn niw_names_the_cell_that_is_missing() {
+    let mut column = Column::reals(vec![1.0, 2.0, 3.0]);
+    column.hide(1);
+    let error = Niw::new(&[&column], Niw::DEFAULTS, &|row, at| format!("row {row}, column {at}"));
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("row 1, column 0") && error.contains("gaussian"), "{error}");
+}
+
+fn table(file: &str) -> Option<PathBuf> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/tables/");
+    let path = PathBuf::from(format!("{folder}{file}.csv"));
+    if !path.exists() {
+        eprintln!("SKIPPED: ../shared/data/tables/{file}.csv is not there");
+    }
+    path.exists().then_some(path)
+}
+
+struct Sample;
+impl Job for Sample {
+    type Output = Run;
+    fn run<M: Model>(self, target: Target<M>) -> Result<Run> {
+        let settings =
+            Settings { ensembles: 2, chains: 2, iterations: 400, seed: 3, ..Settings::default() };
+        ensemble::sample(&target, &settings, &mut ())
+    }
+}
+
+fn sample(file: &str, model: Option<&str>) -> Option<(Dataset, Run)> {
+    let choice = Choice { model: model.map(String::from), ..Choice::default() };
+    let data = load(&table(file)?.to_string_lossy(), &choice).unwrap();
+    let run = with_target(&data, &choice, Sample).unwrap();
+    Some((data, run))
+}
+
+/// The posterior mean of the number of blocks in the second half.
+fn mean_blocks(run: &Run) -> f64 {
+    let each = run.traces().map(|t| {
+        let later = &t.blocks[t.blocks.len() / 2..];
+        later.iter().map(|&k| f64::from(k)).sum::<f64>() / later.len() as f64
+    });
+    each.sum::<f64>() / run.traces().count() as f64
+}
+
+/// The adjusted Rand index of the estimate and a column of the file.
+fn agreement(file: &str, column: &str, run: &Run) -> f64 {
+    let Raw::Table(raw) = io::read_raw(&table(file).unwrap(), None).unwrap().1 else {
+        panic!("a table")
+    };
+    let column = raw.columns.iter().find(|c| c.name == column).unwrap();
+    let mut seen: Vec<&Option<String>> = Vec::new();
+    let truth: Vec<u32> = (column.cells.iter())
+        .map(|cell| {
+            let at = seen.iter().position(|s| *s == cell).unwrap_or_else(|| {
+                seen.push(cell);
+                seen.len() - 1
+            });
+            at as u32
+        })
+        .collect();
+    let (draws, _) = answer::sample_of(run, 200).unwrap();
+    let estimate = minimise(&draws, Loss::Vi, &SearchOptions::default());
+    adjusted_rand(&estimate.labels, &truth)
+}
