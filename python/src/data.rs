@@ -8,7 +8,7 @@ use armix::model::Model;
 use armix::problem::{self, Choice, Job};
 use armix::state::Target;
 use armix::store::{DataInfo, Folder, ModelInfo};
-use armix::{exact as enumeration, io};
+use armix::{exact as enumeration, io, newcomers};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
@@ -38,6 +38,10 @@ impl Data {
         let named = !dataset.names.iter().enumerate().all(|(at, name)| *name == at.to_string());
         let (columns, id_column) = match &dataset.data {
             armix::data::Data::Network(_) => (None, None),
+            armix::data::Data::Relations(_) => (None, None),
+            armix::data::Data::Columns(table) => {
+                (Some(headings(&dataset.columns, table.d())), named.then(|| "item".to_string()))
+            }
             armix::data::Data::Table(table) => {
                 (Some(headings(&dataset.columns, table.d())), named.then(|| "item".to_string()))
             }
@@ -77,10 +81,12 @@ impl Data {
     pub(crate) fn info(&self, folder: &Path) -> Result<(DataInfo, ModelInfo)> {
         let mut info = problem::info(&self.source, &self.choice, &self.dataset)?;
         if let Some(whole) = &self.whole {
-            let file = folder.join(match whole.data {
+            let file = folder.join(match &whole.data {
+                armix::data::Data::Network(graph) if graph.has_hidden() => KEPT[2],
                 armix::data::Data::Network(_) => KEPT[0],
                 armix::data::Data::Table(_) => KEPT[1],
                 armix::data::Data::Columns(_) => KEPT[1],
+                armix::data::Data::Relations(_) => KEPT[2],
             });
             std::fs::create_dir_all(folder)
                 .map_err(|e| Error::new(format!("cannot be made: {e}")).in_file(folder))?;
@@ -122,7 +128,9 @@ impl Data {
         match &whole.data {
             armix::data::Data::Table(table) => Ok(io::raw_table(whole, table)),
             armix::data::Data::Columns(table) => Ok(io::raw_table_of(whole, table)),
-            armix::data::Data::Network(_) => Err(Error::new("these data are no table")),
+            armix::data::Data::Network(_) | armix::data::Data::Relations(_) => {
+                Err(Error::new("these data are no table"))
+            }
         }
     }
 }
@@ -145,8 +153,8 @@ fn headings(columns: &[String], width: usize) -> Vec<String> {
 /// Names of columns that a table in the folder of a run could not have.
 const COLUMNS: &str = "columns.json";
 
-/// Data that are kept in the folder of a run: a network, or a table.
-const KEPT: [&str; 2] = ["data.graphml", "data.csv"];
+/// Data that are kept in the folder of a run: a simple network, a table, or a network of any kind.
+const KEPT: [&str; 3] = ["data.graphml", "data.csv", "data.json"];
 
 struct Check;
 impl Job for Check {
@@ -165,6 +173,7 @@ impl Data {
             armix::data::Data::Network(_) => "network",
             armix::data::Data::Table(_) => "table",
             armix::data::Data::Columns(_) => "table",
+            armix::data::Data::Relations(_) => "network",
         }
     }
 
@@ -199,10 +208,13 @@ impl Data {
 
     /// The links of a network, one in each row.
     fn edges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u32>>> {
-        let armix::data::Data::Network(graph) = &self.dataset.data else {
-            return Err(wrong("these data are a table: it has no edges"));
-        };
-        pairs(py, graph.links().collect())
+        match &self.dataset.data {
+            armix::data::Data::Network(graph) => pairs(py, graph.links().collect()),
+            armix::data::Data::Relations(relations) => {
+                pairs(py, relations.list()[0].entries().map(|(u, v, _)| (u, v)).collect())
+            }
+            _ => Err(wrong("these data are a table: it has no edges")),
+        }
     }
 
     /// The entries that were not observed: pairs of vertices, or row and column.
@@ -233,7 +245,7 @@ impl Data {
     /// missing.
     fn cells<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match &self.dataset.data {
-            armix::data::Data::Network(_) => {
+            armix::data::Data::Network(_) | armix::data::Data::Relations(_) => {
                 Err(wrong("these data are a network: it has no cells"))
             }
             armix::data::Data::Table(table) => {
@@ -252,7 +264,7 @@ impl Data {
     #[getter]
     fn types(&self) -> Vec<&'static str> {
         match &self.dataset.data {
-            armix::data::Data::Network(_) => Vec::new(),
+            armix::data::Data::Network(_) | armix::data::Data::Relations(_) => Vec::new(),
             armix::data::Data::Table(table) => vec![Kind::Binary.name(); table.d()],
             armix::data::Data::Columns(table) => {
                 table.columns().iter().map(|c| c.kind().name()).collect()
@@ -331,19 +343,25 @@ fn kept_data(folder: &Path, file: &Path, info: DataInfo) -> Result<Data> {
 
 /// A network in memory.
 #[pyfunction]
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn network(
     py: Python<'_>,
     names: Vec<String>,
     edges: PyReadonlyArray2<'_, u32>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
     directed: bool,
+    both_ways: bool,
+    hidden: PyReadonlyArray2<'_, u32>,
+    sides: Option<Vec<bool>>,
     source: String,
     options: &str,
 ) -> PyResult<Data> {
     let choice = choice(options)?;
     let edges = edges.as_array().rows().into_iter().map(|row| (row[0], row[1])).collect();
     let weights = weights.map(|w| w.as_array().to_vec());
-    let raw = RawNetwork { names, edges, weights, directed };
+    let hidden = hidden.as_array().rows().into_iter().map(|row| (row[0], row[1])).collect();
+    let kinds = Vec::new();
+    let raw = RawNetwork { names, edges, weights, directed, both_ways, hidden, sides, kinds };
     py.detach(|| {
         let dataset = io::prepare(Raw::Network(raw), &choice.options()?)?;
         Data::in_memory(dataset, source, &choice)
@@ -443,8 +461,19 @@ pub(crate) fn exact(py: Python<'_>, data: &Data) -> PyResult<String> {
 
 /// New vertices, linked to known ones.
 pub(crate) fn extended(data: &Data, names: Vec<String>, edges: Vec<(u32, u32)>) -> Result<Dataset> {
-    let armix::data::Data::Network(graph) = &data.dataset.data else {
-        return Err(Error::new("the data of this run are no network"));
+    let graph = match &data.dataset.data {
+        armix::data::Data::Network(graph) => graph,
+        armix::data::Data::Relations(_) => {
+            let known = |v: u32| data.dataset.names[v as usize].clone();
+            let mut raw = RawNetwork { names, ..RawNetwork::default() };
+            for (new, old) in edges {
+                raw.names.push(known(old));
+                raw.edges.push((new, raw.names.len() as u32 - 1));
+            }
+            let found = newcomers::with_new_vertices(&data.dataset, &raw, &data.choice)?;
+            return Ok(found.0);
+        }
+        _ => return Err(Error::new("the data of this run are no network")),
     };
     let hidden: Vec<(u32, u32)> = graph.hidden_pairs().collect();
     let old = graph.n() as u32;

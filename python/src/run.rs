@@ -132,7 +132,10 @@ pub(crate) enum New {
 }
 
 fn extended(data: &Data, new: New) -> Result<Dataset> {
-    let is_network = matches!(data.dataset.data, armix::data::Data::Network(_));
+    let is_network = matches!(
+        data.dataset.data,
+        armix::data::Data::Network(_) | armix::data::Data::Relations(_)
+    );
     match new {
         New::Columns(columns) => {
             let (old, new) = (data.raw_rows()?, data::raw_table(columns));

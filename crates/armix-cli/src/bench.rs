@@ -165,6 +165,7 @@ impl Entries {
             Data::Table(table) => {
                 Entries::Table { columns: table.d(), cells: table.n() * table.d() }
             }
+            Data::Relations(relations) => Entries::Network { edges: relations.links().len() },
             Data::Columns(table) => {
                 Entries::Table { columns: table.d(), cells: table.n() * table.d() }
             }

@@ -4,7 +4,7 @@ use armix::builtin;
 use armix::constraints::Beforehand;
 use armix::data::{Data, Dataset, Kind};
 use armix::error::{Error, Result};
-use armix::io;
+use armix::io::{self, Weights};
 use armix::prior::{Components, PriorChoice};
 use armix::problem::Choice;
 use std::path::PathBuf;
@@ -14,7 +14,8 @@ pub(crate) use armix::problem::{Job, info, load, model_info, reload, with_target
 /// Options that choose data and model.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct DataArgs {
-    /// The model: irm for networks; for tables bernoulli (zeros and ones), categorical, poisson (counts),
+    /// The model: irm for simple networks, irm-bernoulli (directed, bipartite, with self-loops), irm-poisson
+    /// (counts), irm-gaussian (real weights), irm-categorical (kinds of edges); for tables bernoulli (zeros and ones), categorical, poisson (counts),
     /// gaussian (reals), niw (reals, with correlations), mixed (any columns) [default: what the data are]
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     pub model: Option<String>,
@@ -77,6 +78,33 @@ pub(crate) struct DataArgs {
     /// Keep the largest connected component of a network
     #[arg(long, help_heading = "Data")]
     pub largest_component: bool,
+
+    /// Edges of a network have a direction
+    #[arg(long, help_heading = "Data")]
+    pub directed: bool,
+
+    /// A vertex may be linked to itself
+    #[arg(long, help_heading = "Data")]
+    pub self_loops: bool,
+
+    /// What the weights of a network are: counts; real (numbers on edges, and whether there is an edge);
+    /// real-all (numbers on all pairs, 0 without an edge); category (kinds of edges); ignore (compared with
+    /// --threshold). With --relation one for each file, with commas [default: ignore]
+    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = parse_weights, help_heading = "Data")]
+    pub weights: Vec<Weights>,
+
+    /// The network has two sides, links are between them only, and no block has vertices of both. Of a table,
+    /// rows and columns are the sides
+    #[arg(long, help_heading = "Data")]
+    pub bipartite: bool,
+
+    /// A list of pairs of vertices that were not observed (in matrices, empty cells, NaN and ? are such pairs)
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    pub mask: Option<PathBuf>,
+
+    /// A further relation among the same vertices, in a file of its own; can be given several times
+    #[arg(long = "relation", value_name = "FILE", help_heading = "Data")]
+    pub relations: Vec<PathBuf>,
 
     /// Columns of a table to cluster by, by name or number [default: all but names and labels]
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Data")]
@@ -170,6 +198,12 @@ impl DataArgs {
             id_column: args.id_column,
             label_column: args.label_column,
             types: args.types,
+            directed: args.directed,
+            self_loops: args.self_loops,
+            weights: args.weights,
+            bipartite: args.bipartite,
+            mask: args.mask.map(absolute),
+            relations: args.relations.into_iter().map(absolute).collect(),
             hold_out: args.hold_out,
             hold_out_seed: args.hold_out_seed,
         })
@@ -189,6 +223,15 @@ fn parse_beta(text: &str) -> std::result::Result<(f64, f64), String> {
         .split_once(',')
         .and_then(|(a, b)| Some((a.trim().parse().ok()?, b.trim().parse().ok()?)));
     numbers.ok_or_else(|| "write two numbers with a comma between them, for example 1,1".into())
+}
+
+/// A run remembers where its files are, wherever it is resumed.
+fn absolute(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
+}
+
+fn parse_weights(text: &str) -> std::result::Result<Weights, String> {
+    text.trim().parse().map_err(|error: Error| error.to_string())
 }
 
 fn parse_type(text: &str) -> std::result::Result<(String, Kind), String> {
@@ -222,6 +265,19 @@ pub(crate) fn describe(name: &str, dataset: &Dataset) -> String {
         }
         Data::Table(table) => {
             format!("{name}: a table of {} rows and {} columns", table.n(), table.d())
+        }
+        Data::Relations(relations) => {
+            let edges: Vec<String> = (relations.list().iter())
+                .map(|relation| {
+                    let name = match relations.list().len() {
+                        1 => String::new(),
+                        _ => format!("{}: ", relation.shape.name),
+                    };
+                    format!("{name}{} {}", relation.listed(), relation.shape.describe())
+                })
+                .collect();
+            let sides = relations.sides().map_or("", |_| "bipartite ");
+            format!("{name}: a {sides}network of {} vertices; {}", relations.n(), edges.join("; "))
         }
         Data::Columns(table) => {
             let count = |kind: Kind| table.columns().iter().filter(|c| c.kind() == kind).count();

@@ -9,6 +9,8 @@ use armix::error::Result;
 use armix::io::raw::Raw;
 use armix::io::{self, ColumnInfo};
 use armix::model::Model;
+use armix::problem;
+use armix::relations::{Relation, Relations};
 use armix::run::Settings;
 use armix::state::Target;
 use serde_json::{Value, json};
@@ -39,7 +41,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     // A table that cannot be clustered yet is still described.
     let is_file = armix::builtin::load(&args.data, args.options.data_seed).is_none();
-    let columns = match is_file && Path::new(&args.data).exists() {
+    // With two sides a table is a network; networks as JSON are what they say.
+    let network = args.options.bipartite || args.data.ends_with(".json");
+    let columns = match is_file && !network && Path::new(&args.data).exists() {
         true => {
             let options = args.options.choice()?.options()?;
             match io::read_raw(Path::new(&args.data), options.wanted)? {
@@ -61,6 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         (Ok(dataset), _) => {
             match &dataset.data {
                 Data::Network(graph) => describe_network(&mut out, graph),
+                Data::Relations(relations) => describe_relations(&mut out, relations),
                 Data::Table(table) if columns.is_none() => {
                     let extra = json!({ "kind": "table", "n": table.n(), "rows": table.n(), "columns": table.d(), "missing": table.missing().count() });
                     merge(&mut out, extra);
@@ -76,7 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             let cost = data::with_target(dataset, &args.options.choice()?, Cost)?;
             merge(
                 &mut out,
-                json!({ "model": data::model_info(&args.options.choice()?, dataset).name, "notes": dataset.notes }),
+                json!({ "model": data::model_info(&args.options.choice()?, dataset).name, "why": problem::reason(&args.options.choice()?, dataset), "notes": dataset.notes }),
             );
             merge(&mut out, cost);
         }
@@ -136,6 +141,29 @@ fn describe_network(out: &mut Value, graph: &Graph) {
         "largest_component": sizes.iter().max(), "missing": graph.hidden_pairs().count(),
     });
     merge(out, details);
+}
+
+fn describe_relations(out: &mut Value, relations: &Relations) {
+    let list: Vec<Value> = (relations.list().iter())
+        .map(|relation| {
+            let hidden = relation.hidden_pairs().count();
+            json!({
+                "name": relation.shape.name, "directed": relation.shape.directed,
+                "self_loops": relation.shape.loops, "values": relation.shape.values.name(),
+                "edges": relation.listed(), "about": relation.shape.describe(),
+                "density": relation.listed() as f64 / (relation.pairs() as f64 - hidden as f64),
+                "missing": hidden,
+            })
+        })
+        .collect();
+    let second = relations.sides().map(|sides| sides.iter().filter(|s| **s).count());
+    let sides = second.map(|second| [relations.n() - second, second]);
+    let edges = relations.list().iter().map(Relation::listed).sum::<usize>();
+    let missing = relations.hidden().len();
+    merge(
+        out,
+        json!({ "kind": "relations", "n": relations.n(), "edges": edges, "sides": sides, "missing": missing, "relations": list }),
+    );
 }
 
 /// What a default run would take, from a short trial of a few iterations.
@@ -243,6 +271,26 @@ fn text(out: &Value, columns: Option<(&[ColumnInfo], &[Taken])>) -> String {
             number("components"),
             out["largest_component"]
         );
+    } else if out["kind"] == "relations" {
+        let sides = match out["sides"].as_array() {
+            Some(sides) => format!(" on two sides of {} and {}", sides[0], sides[1]),
+            None => String::new(),
+        };
+        let _ = writeln!(s, "{data}: a network of {} vertices{sides}", number("n"));
+        for relation in out["relations"].as_array().into_iter().flatten() {
+            let missing = match relation["missing"].as_u64() {
+                Some(0) | None => String::new(),
+                Some(missing) => format!(", {missing} pairs not observed"),
+            };
+            let _ = writeln!(
+                s,
+                "  {:24} {} {}, density {:.4}{missing}",
+                relation["name"].as_str().unwrap_or(""),
+                relation["edges"],
+                relation["about"].as_str().unwrap_or(""),
+                relation["density"].as_f64().unwrap_or(0.0)
+            );
+        }
     } else {
         let _ = writeln!(
             s,
@@ -269,7 +317,8 @@ fn text(out: &Value, columns: Option<(&[ColumnInfo], &[Taken])>) -> String {
     }
     match (out["model"].as_str(), out["problem"].as_str()) {
         (Some(model), _) => {
-            let _ = writeln!(s, "model       {model}");
+            let why = out["why"].as_str().unwrap_or("");
+            let _ = writeln!(s, "model       {model}: {why}");
         }
         (None, problem) => {
             let _ = writeln!(s, "no model    {}", problem.unwrap_or(""));

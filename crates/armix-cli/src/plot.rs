@@ -11,8 +11,9 @@ use armix::error::{Error, Result};
 use armix::estimate::{MOST_DENSE_ITEMS, similarity};
 use armix::plot::{
     self, Acf, Adjacency, CM, Drawing, FractionPanel, Fractions, Iterations, Quantity, Series,
-    Similarity, Style, Trace,
+    Similarity, Style, Trace, Weights,
 };
+use armix::relations::Values;
 use armix::run::{Run, TOP};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -69,7 +70,7 @@ enum What {
     Fractions,
     /// How probably two items share a block, ordered by the estimate
     Similarity,
-    /// The links of a network, ordered by the estimate
+    /// The links or weights of a network, ordered by the estimate; of a bipartite one, its rows and columns
     Adjacency,
     /// Autocorrelation functions
     Acf,
@@ -189,19 +190,38 @@ fn similarities(source: &Source, args: &Args, style: &Style) -> Result<Drawing> 
     let burn_in = args.burn_in.of(source.run.iterations);
     let matrix = similarity(&answer::sample_of(&source.run, burn_in)?.0)?;
     let value = |i: usize, j: usize| f64::from(matrix.get(i, j));
-    let items = if source.run.model == "irm" { "vertex" } else { "item" };
+    let items = if source.run.model.starts_with("irm") { "vertex" } else { "item" };
     plot::similarity(&Similarity { value: &value, order: &order, blocks: &blocks, items }, style)
 }
 
 fn adjacency(source: &Source, args: &Args, style: &Style) -> Result<Drawing> {
     let network = reload(source, args.data.as_deref())?;
-    let Some((_, Data::Network(graph))) = network.map(|(args, dataset)| (args, dataset.data))
-    else {
-        return Err(Error::new(
-            "an adjacency matrix needs a run on a network whose data are still there",
-        ));
-    };
     let (order, blocks) = order(source, args)?;
-    let edges: Vec<(u32, u32)> = graph.links().collect();
-    plot::adjacency(&Adjacency { edges: &edges, order: &order, blocks: &blocks }, style)
+    match network.map(|(_, dataset)| (dataset.data, dataset.names)) {
+        Some((Data::Network(graph), _)) => {
+            let edges: Vec<(u32, u32)> = graph.links().collect();
+            plot::adjacency(&Adjacency { edges: &edges, order: &order, blocks: &blocks }, style)
+        }
+        Some((Data::Relations(relations), names)) => {
+            let relation = &relations.list()[0];
+            let weight = |value: f64| match relation.shape.values {
+                Values::Binary | Values::Categories(_) => 1.0,
+                _ => value,
+            };
+            let weights: Vec<(u32, u32, f64)> =
+                relation.entries().map(|(u, v, value)| (u, v, weight(value))).collect();
+            let input = Weights {
+                weights: &weights,
+                directed: relation.shape.directed,
+                order: &order,
+                blocks: &blocks,
+                sides: relations.sides(),
+                names: &names,
+            };
+            plot::weights(&input, style)
+        }
+        _ => Err(Error::new(
+            "an adjacency matrix needs a run on a network whose data are still there",
+        )),
+    }
 }

@@ -16,6 +16,7 @@ use armix::newcomers;
 use armix::partition::by_size;
 use armix::predict::{self, Assignment, Cell, HeldOutScore};
 use armix::problem::Choice;
+use armix::relations::Values;
 use armix::run::Draws;
 use armix::state::Target;
 use armix::store::DataInfo;
@@ -150,7 +151,7 @@ pub(crate) fn describe_score(score: &HeldOutScore) -> String {
             )
         }
         HeldOutScore::Table(score) => format!(
-            "{} cells held out: log score {:.4} nats a cell ({:.4} if all rows were in one block)",
+            "{} entries held out: log score {:.4} nats an entry ({:.4} if all items were in one block)",
             score.entries, score.log_score, score.log_score_of_one_block
         ),
     }
@@ -158,6 +159,8 @@ pub(crate) fn describe_score(score: &HeldOutScore) -> String {
 
 #[derive(Serialize)]
 struct Line<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    relation: Option<&'a str>,
     row: &'a str,
     column: &'a str,
     /// What the cell is expected to be; zeros and ones have their probability only.
@@ -182,12 +185,20 @@ fn missing(args: &Args, options: &Choice, dataset: &Dataset, draws: &Draws<'_>) 
     let numbers: Vec<String> =
         (0..entries.iter().map(|e| e.1 + 1).max().unwrap_or(0)).map(number).collect();
     let columns = match &dataset.data {
-        Data::Network(_) => &dataset.names,
+        Data::Network(_) | Data::Relations(_) => &dataset.names,
         Data::Table(_) | Data::Columns(_) if dataset.columns.is_empty() => &numbers,
         Data::Table(_) | Data::Columns(_) => &dataset.columns,
     };
+    // Several relations are matrices below each other.
+    let items = dataset.names.len();
+    let relations = match &dataset.data {
+        Data::Relations(relations) => relations.list(),
+        _ => &[],
+    };
     let line = |(row, column): (u32, u32)| Line {
-        row: &dataset.names[row as usize],
+        relation: (relations.len() > 1)
+            .then(|| relations[row as usize / items].shape.name.as_str()),
+        row: &dataset.names[row as usize % items],
         column: &columns[column as usize],
         value: None,
         probability: None,
@@ -208,6 +219,26 @@ fn missing(args: &Args, options: &Choice, dataset: &Dataset, draws: &Draws<'_>) 
                 }
             };
             entries.iter().zip(cells).map(of).collect()
+        }
+        Data::Relations(_) => {
+            let job = Entries { draws, entries: &entries };
+            let predicted = data::with_target(dataset, options, job)?;
+            let of = |(&entry, mean): (&(u32, u32), f64)| {
+                let values = &relations[entry.0 as usize / items].shape.values;
+                let is_probability = matches!(values, Values::Binary | Values::Categories(_));
+                let show = |value: f64| match values {
+                    Values::Categories(kinds) => json!(kinds[value as usize]),
+                    _ if value.is_nan() => json!("no link"),
+                    _ => json!(value),
+                };
+                Line {
+                    value: (!is_probability).then(|| mean.to_string()),
+                    probability: is_probability.then_some(mean),
+                    actual: actual.get(&entry).map(|&value| show(value)),
+                    ..line(entry)
+                }
+            };
+            entries.iter().zip(predicted).map(of).collect()
         }
         _ => {
             let job = Entries { draws, entries: &entries };
@@ -236,11 +267,16 @@ fn missing(args: &Args, options: &Choice, dataset: &Dataset, draws: &Draws<'_>) 
         Data::Network(_) => "vertex_1,vertex_2,probability",
         Data::Table(_) => "row,column,probability",
         Data::Columns(_) => "row,column,value,probability",
+        Data::Relations(_) if relations.len() > 1 => "relation,vertex_1,vertex_2,value,probability",
+        Data::Relations(_) => "vertex_1,vertex_2,value,probability",
     };
     let mut text = format!("{headings}{}\n", if score.is_some() { ",actual" } else { "" });
     for line in &lines {
+        if let Some(relation) = line.relation {
+            let _ = write!(text, "{},", quoted(relation));
+        }
         let _ = write!(text, "{},{}", quoted(line.row), quoted(line.column));
-        if let Data::Columns(_) = dataset.data {
+        if let Data::Columns(_) | Data::Relations(_) = dataset.data {
             let _ = write!(text, ",{}", quoted(line.value.as_deref().unwrap_or_default()));
         }
         let _ = write!(text, ",{}", line.probability.map_or(String::new(), |p| p.to_string()));
@@ -283,7 +319,7 @@ fn new_items(
     estimate: &[u32],
 ) -> Result<()> {
     let extended = match &dataset.data {
-        Data::Network(_) => with_new_vertices(dataset, file, options)?,
+        Data::Network(_) | Data::Relations(_) => with_new_vertices(dataset, file, options)?,
         Data::Table(old) => {
             let path = args.data.as_ref().map(PathBuf::from).or(info.path.clone());
             let all = path.map_or_else(|| Ok(io::raw_table(dataset, old)), |path| table(&path))?;

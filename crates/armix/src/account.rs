@@ -115,6 +115,13 @@ pub fn to_repeat(manifest: &Manifest, args: &Choice) -> String {
     option("known", "KNOWN-FILE".into(), !known.is_empty());
     option("together", "TOGETHER-FILE".into(), !together.is_empty());
     option("max-blocks", max_blocks.unwrap_or(0).to_string(), max_blocks.is_some());
+    let weights: Vec<String> = args.weights.iter().map(ToString::to_string).collect();
+    option("weights", weights.join(","), !weights.is_empty());
+    let path = |path: &std::path::Path| path.to_string_lossy().into_owned();
+    option("mask", args.mask.as_deref().map_or(String::new(), path), args.mask.is_some());
+    for relation in &args.relations {
+        option("relation", path(relation), true);
+    }
     option("moves", s.schedule.to_string(), s.schedule != usual.schedule);
     option("ensembles", s.ensembles.to_string(), s.ensembles != usual.ensembles);
     option("chains", s.chains.to_string(), s.chains != usual.chains);
@@ -130,12 +137,14 @@ pub fn to_repeat(manifest: &Manifest, args: &Choice) -> String {
     option("freeze-after", s.freeze_after.unwrap_or(0).to_string(), s.freeze_after.is_some());
     option("history-memory", s.history_bytes.to_string(), s.history_bytes != usual.history_bytes);
     option("thin", manifest.saving.thin.to_string(), manifest.saving.thin != 1);
-    if s.sample_hyper {
-        words.push("--sample-hyper".into());
-    }
-    if args.largest_component {
-        words.push("--largest-component".into());
-    }
+    let flags = [
+        ("sample-hyper", s.sample_hyper),
+        ("largest-component", args.largest_component),
+        ("directed", args.directed),
+        ("self-loops", args.self_loops),
+        ("bipartite", args.bipartite),
+    ];
+    words.extend(flags.iter().filter(|flag| flag.1).map(|flag| format!("--{}", flag.0)));
     words.join(" ")
 }
 

@@ -2,6 +2,7 @@
 //! features.
 
 use crate::data::{BinaryTable, Column, Data, Graph, Kind, MISSING, Table};
+use crate::relations::Relations;
 use crate::special::beta_quantile;
 use serde::Serialize;
 
@@ -77,6 +78,9 @@ impl Blocks {
         match data {
             Data::Network(graph) => Blocks::Densities(densities(graph, beta, labels)),
             Data::Table(table) => Blocks::Features(features(table, beta, labels)),
+            Data::Relations(relations) => {
+                Blocks::Densities(link_densities(relations, beta, labels))
+            }
             Data::Columns(table) => Blocks::Features(typed_features(table, labels)),
         }
     }
@@ -116,6 +120,46 @@ fn densities(graph: &Graph, beta: (f64, f64), labels: &[u32]) -> Vec<Vec<Option<
         }
     }
     table
+}
+
+/// The probabilities of links of the first relation, from the block of the row to that of the column.
+fn link_densities(
+    relations: &Relations,
+    beta: (f64, f64),
+    labels: &[u32],
+) -> Vec<Vec<Option<Interval>>> {
+    let (blocks, relation) = (count(labels), &relations.list()[0]);
+    let directed = relation.shape.directed;
+    let mut sizes = vec![[0u64; 2]; blocks];
+    let side = |v: usize| relations.sides().map_or(0, |sides| usize::from(sides[v]));
+    labels.iter().enumerate().for_each(|(v, &label)| sizes[label as usize][side(v)] += 1);
+    let at = |k: usize, l: usize| match directed {
+        true => k * blocks + l,
+        false => k.min(l) * blocks + k.max(l),
+    };
+    let (mut linked, mut hidden) = (vec![0u64; blocks * blocks], vec![0u64; blocks * blocks]);
+    let place = |u: u32, v: u32| at(labels[u as usize] as usize, labels[v as usize] as usize);
+    relation.entries().for_each(|(u, v, _)| linked[place(u, v)] += 1);
+    relation.hidden_pairs().for_each(|(u, v)| hidden[place(u, v)] += 1);
+    let pairs = |k: usize, l: usize| {
+        let ([a, b], [c, d]) = (sizes[k], sizes[l]);
+        let loops = u64::from(relation.shape.loops) * a;
+        match (relations.sides().is_some(), k == l, directed) {
+            (true, true, _) => a * b,
+            (true, false, _) => a * d + b * c,
+            (false, false, _) => a * c,
+            (false, true, true) => a * (a - 1) + loops,
+            (false, true, false) => a * (a - 1) / 2 + loops,
+        }
+    };
+    let density = |k: usize, l: usize| {
+        let observed = pairs(k, l) - hidden[at(k, l)];
+        let ones = linked[at(k, l)];
+        (observed > 0).then(|| Interval::of_probability(ones, observed - ones, beta))
+    };
+    let shown = |k: usize, l: usize| k == l || blocks <= MOST_BETWEEN;
+    let row = |k: usize| (0..blocks).map(|l| density(k, l).filter(|_| shown(k, l))).collect();
+    (0..if blocks <= MOST_BLOCKS { blocks } else { 0 }).map(row).collect()
 }
 
 fn features(table: &BinaryTable, beta: (f64, f64), labels: &[u32]) -> Vec<Vec<Feature>> {

@@ -134,6 +134,24 @@ impl Constraints {
         Ok(Constraints { units: Arc::new(units), most_blocks })
     }
 
+    /// Refuses what cannot be if no block has items of two sides.
+    pub fn check_sides(&self, sides: &[bool]) -> Result<()> {
+        if self.most_blocks.is_some() {
+            return Err(Error::new("--max-blocks is not for networks with two sides"));
+        }
+        let side = |item: Item| sides[item.index()];
+        let mixed =
+            (0..sides.len()).map(Item::new).find(|&i| side(i) != side(self.units.leader(i)));
+        match mixed {
+            Some(item) => Err(Error::new(format!(
+                "items {} and {} (counted from 0) are on two sides, but are known to be of one group or to belong together",
+                self.units.leader(item).index(),
+                item.index()
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// Whether every partition is possible.
     pub fn is_none(&self) -> bool {
         self.units.leader.is_empty() && self.most_blocks.is_none()

@@ -1,10 +1,11 @@
-//! What is clustered: an undirected network or a binary table.
+//! What is clustered: a network or a table.
 
 mod table;
 
 pub use table::{Column, Kind, MAX_COUNT, MAX_REAL, Table};
 
 use crate::error::{Error, Result};
+use crate::relations::Relations;
 
 /// Items are numbered with 32 bits; the last number means "nowhere".
 const MAX_ITEMS: usize = u32::MAX as usize - 1;
@@ -263,7 +264,7 @@ impl BinaryTable {
     }
 }
 
-fn check_n(n: usize, what: &str) -> Result<()> {
+pub(crate) fn check_n(n: usize, what: &str) -> Result<()> {
     match n {
         0 => Err(Error::new(format!("there are no {what}: nothing to cluster"))),
         1 => Err(Error::new(format!(
@@ -277,12 +278,14 @@ fn check_n(n: usize, what: &str) -> Result<()> {
 }
 
 /// What kind of data there is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Data {
     /// A network.
     Network(Graph),
     /// A table of zeros and ones.
     Table(BinaryTable),
+    /// A network with directions, weights, self-loops, sides or several relations.
+    Relations(Relations),
     /// A table of columns of any types.
     Columns(Table),
 }
@@ -293,6 +296,7 @@ impl Data {
         match self {
             Data::Network(graph) => graph.n(),
             Data::Table(table) => table.n(),
+            Data::Relations(relations) => relations.n(),
             Data::Columns(table) => table.n(),
         }
     }
@@ -302,6 +306,7 @@ impl Data {
         match self {
             Data::Network(graph) => graph.hidden_pairs().collect(),
             Data::Table(table) => table.missing().collect(),
+            Data::Relations(relations) => relations.hidden(),
             Data::Columns(table) => table.missing().collect(),
         }
     }

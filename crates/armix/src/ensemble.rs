@@ -143,7 +143,7 @@ pub fn run<M: Model>(
         }
     }
     Ok(Run {
-        model: M::NAME.to_string(),
+        model: target.model.name(),
         n: target.model.n(),
         settings: settings.clone(),
         iterations: sampler.t.saturating_sub(settings.warmup),

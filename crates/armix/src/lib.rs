@@ -52,6 +52,7 @@ pub mod plot;
 pub mod predict;
 pub mod prior;
 pub mod problem;
+pub mod relations;
 pub mod report;
 pub mod rng;
 pub mod run;

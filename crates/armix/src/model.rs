@@ -20,8 +20,24 @@ pub trait Model: Sized + Send + Sync + 'static {
     /// What a set of items carries; a buffer that is used again and again.
     type Load: Send;
 
+    /// The name of this instance, if that says more than the name of the model.
+    fn name(&self) -> String {
+        Self::NAME.to_string()
+    }
+
     /// The number of items.
     fn n(&self) -> usize;
+
+    /// Which of two sides each item is on, if no block may have items of both.
+    fn sides(&self) -> Option<&[bool]> {
+        None
+    }
+
+    /// ln of the factor that keeps items of two sides apart: 0 if no block has both. It multiplies the
+    /// prior over partitions, and gains and evidences contain it.
+    fn ln_apart(&self, _labels: &[u32]) -> f64 {
+        0.0
+    }
 
     /// The statistics before any item is placed.
     fn empty_stats(&self) -> Self::Stats;

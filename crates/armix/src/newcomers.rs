@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::io;
 use crate::io::raw::{Raw, RawColumn, RawNetwork, RawTable};
 use crate::problem::Choice;
+use crate::relations::{Relation, Relations, Values};
 use std::collections::{BTreeMap, HashMap};
 
 /// The network with new vertices after the old ones, and how many links were left out because they are not
@@ -14,8 +15,14 @@ pub fn with_new_vertices(
     raw: &RawNetwork,
     choice: &Choice,
 ) -> Result<(Dataset, usize)> {
-    let Data::Network(graph) = &dataset.data else {
-        return Err(Error::new("the data of this run are no network"));
+    let graph = match &dataset.data {
+        Data::Network(graph) => graph,
+        Data::Relations(relations) => {
+            return with_related_vertices(dataset, relations, raw, choice);
+        }
+        Data::Table(_) | Data::Columns(_) => {
+            return Err(Error::new("the data of this run are no network"));
+        }
     };
     let known: HashMap<&str, u32> = dataset.names.iter().map(String::as_str).zip(0..).collect();
     let mut names = dataset.names.clone();
@@ -49,6 +56,78 @@ pub fn with_new_vertices(
     let hidden: Vec<(u32, u32)> = graph.hidden_pairs().collect();
     let graph = Graph::from_edges(names.len(), edges)?.hiding(&hidden);
     Ok((Dataset { names, ..Dataset::new(Data::Network(graph)) }, ignored))
+}
+
+/// The same for networks of every kind.
+fn with_related_vertices(
+    dataset: &Dataset,
+    relations: &Relations,
+    raw: &RawNetwork,
+    choice: &Choice,
+) -> Result<(Dataset, usize)> {
+    let [relation] = relations.list() else {
+        return Err(Error::new("new vertices can be placed in networks with one relation only"));
+    };
+    let known: HashMap<&str, u32> = dataset.names.iter().map(String::as_str).zip(0..).collect();
+    let mut names = dataset.names.clone();
+    let mut number = Vec::with_capacity(raw.names.len());
+    for name in &raw.names {
+        number.push(known.get(name.as_str()).copied().unwrap_or_else(|| {
+            names.push(name.clone());
+            names.len() as u32 - 1
+        }));
+    }
+    let old = relations.n() as u32;
+    if names.len() == relations.n() {
+        let message = "all vertices in this file are known already: list the links of new ones, named differently";
+        return Err(Error::new(message));
+    }
+    let shape = &relation.shape;
+    let mut sides: Option<Vec<bool>> = relations.sides().map(<[bool]>::to_vec);
+    if let Some(sides) = &mut sides {
+        sides.resize(names.len(), false);
+    }
+    let mut weights: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+    let mut ignored = 0;
+    for (at, &(u, v)) in raw.edges.iter().enumerate() {
+        let (u, v) = (number[u as usize], number[v as usize]);
+        if (u < old) == (v < old) {
+            ignored += 1;
+            continue;
+        }
+        if let Some(sides) = &mut sides {
+            sides[u.max(v) as usize] = !sides[u.min(v) as usize];
+        }
+        let kind = |kinds: &[String]| {
+            let name = raw.kinds.get(raw.weight(at) as usize).cloned();
+            let name = name.unwrap_or_else(|| raw.weight(at).to_string());
+            kinds.iter().position(|kind| *kind == name).map(|kind| kind as f64).ok_or_else(|| {
+                Error::new(format!("'{name}' is no category of this run: {}", kinds.join(", ")))
+            })
+        };
+        let value = match &shape.values {
+            Values::Categories(kinds) => kind(kinds)?,
+            _ => raw.weight(at),
+        };
+        let pair = if shape.directed { (u, v) } else { (u.min(v), u.max(v)) };
+        let entry = weights.entry(pair).or_default();
+        match shape.values {
+            Values::Binary | Values::Counts => *entry += value,
+            _ => *entry = value,
+        }
+    }
+    if shape.values == Values::Binary {
+        let threshold = if raw.weights.is_none() { 0.0 } else { choice.threshold };
+        weights.retain(|_, weight| *weight > threshold);
+        weights.values_mut().for_each(|weight| *weight = 1.0);
+    }
+    let new = weights.into_iter().map(|((u, v), weight)| (u, v, weight));
+    let entries = relation.entries().chain(new).collect();
+    let hidden: Vec<(u32, u32)> = relation.hidden_pairs().collect();
+    let sides = sides.map(Into::into);
+    let relation = Relation::new(shape.clone(), names.len(), sides, entries, &hidden)?;
+    let relations = Relations::new(vec![relation])?;
+    Ok((Dataset { names, ..Dataset::new(Data::Relations(relations)) }, ignored))
 }
 
 /// The table with new rows after the old ones, coded alike; `all` are the old rows as they were read.
@@ -95,7 +174,7 @@ pub fn with_new_rows(
     let mut prepare = choice.options()?;
     // Columns stay what they were.
     match &dataset.data {
-        Data::Network(_) => return Err(no_table()),
+        Data::Network(_) | Data::Relations(_) => return Err(no_table()),
         Data::Table(_) => prepare.table.all = Some(Kind::Binary),
         Data::Columns(old) => {
             let kinds = old.columns().iter().map(Column::kind);

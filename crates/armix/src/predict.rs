@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::history::Row;
 use crate::model::Model;
 use crate::partition::{Item, Slot};
+use crate::relations::Relations;
 use crate::rng::{Purpose, Rng};
 use crate::run::Draws;
 use crate::state::{State, Target};
@@ -27,6 +28,7 @@ pub fn hold_out(mut dataset: Dataset, fraction: f64, seed: u64) -> Result<Datase
     let (n, columns) = match &dataset.data {
         Data::Network(graph) => (graph.n(), graph.n()),
         Data::Table(table) => (table.n(), table.d()),
+        Data::Relations(relations) => (relations.n() * relations.list().len(), relations.n()),
         Data::Columns(table) => (table.n(), table.d()),
     };
     let entries = n as f64 * columns as f64;
@@ -71,11 +73,15 @@ pub fn hold_out(mut dataset: Dataset, fraction: f64, seed: u64) -> Result<Datase
                 }
             }
         }
+        Data::Relations(relations) => {
+            held_out = held_out_pairs(relations, fraction, &mut rng);
+        }
     }
     let hidden: Vec<(u32, u32)> = held_out.iter().map(|h| h.entry).collect();
     dataset.data = match &dataset.data {
         Data::Network(graph) => Data::Network(graph.hiding(&hidden)),
         Data::Table(table) => Data::Table(table.hiding(&hidden)),
+        Data::Relations(relations) => Data::Relations(relations.hiding(&hidden)),
         Data::Columns(table) => Data::Columns(table.hiding(&hidden)),
     };
     if held_out.is_empty() {
@@ -89,11 +95,37 @@ pub fn hold_out(mut dataset: Dataset, fraction: f64, seed: u64) -> Result<Datase
             format!("{} pairs were held out, {ones} of them linked", held_out.len())
         }
         Data::Table(_) => format!("{} cells were held out, {ones} of them ones", held_out.len()),
+        Data::Relations(_) => {
+            let linked = held_out.iter().filter(|h| !h.value.is_nan() && h.value != 0.0).count();
+            format!("{} pairs were held out, {linked} of them linked", held_out.len())
+        }
         Data::Columns(_) => format!("{} cells were held out", held_out.len()),
     };
     dataset.notes.push(what);
     dataset.held_out = held_out;
     Ok(dataset)
+}
+
+/// A random fraction of the pairs of every relation.
+fn held_out_pairs(relations: &Relations, fraction: f64, rng: &mut Rng) -> Vec<HeldOut> {
+    let n = relations.n() as u32;
+    let mut held_out = Vec::new();
+    for (at, relation) in relations.list().iter().enumerate() {
+        for u in 0..n {
+            for v in (if relation.shape.directed { 0 } else { u })..n {
+                if !relation.is_pair(u, v) || rng.uniform() >= fraction {
+                    continue;
+                }
+                let hidden = relation.hidden_from(u as usize).binary_search(&v).is_ok();
+                if !hidden {
+                    // No number at all where there is no link that would have one.
+                    let value = relation.value(u, v).unwrap_or(f64::NAN);
+                    held_out.push(HeldOut { entry: relations.entry(at, u, v), value });
+                }
+            }
+        }
+    }
+    held_out
 }
 
 /// The posterior probability that each of these entries (pairs of vertices, or row and column) is one:
@@ -240,7 +272,12 @@ pub fn held_out_score<M: Model>(
     draws: &Draws<'_>,
 ) -> HeldOutScore {
     let held_out = &dataset.held_out;
-    if let Data::Columns(_) = &dataset.data {
+    let binary = match &dataset.data {
+        Data::Columns(_) => false,
+        Data::Relations(relations) => relations.is_binary(),
+        Data::Network(_) | Data::Table(_) => true,
+    };
+    if !binary {
         return HeldOutScore::Table(table_score(target, draws, held_out));
     }
     let asked: Vec<(u32, u32)> = held_out.iter().map(|h| h.entry).collect();

@@ -5,16 +5,18 @@ use crate::constraints::{Beforehand, Constraints};
 use crate::data::{Column, Data, Dataset, Kind, Table};
 use crate::error::{Error, Result};
 use crate::families::{Categorical, Family, Gaussian, Poisson};
-use crate::io::raw::RawNetwork;
-use crate::io::{self, NetworkOptions, TableOptions, Wanted};
+use crate::io::raw::{Raw, RawNetwork};
+use crate::io::{self, NetworkOptions, TableOptions, Wanted, Weights};
 use crate::model::Model;
-use crate::models::{self, Bernoulli, Columns, Irm, Mixed, Niw};
+use crate::models::relational::{self, Example as _};
+use crate::models::{self, Bernoulli, Columns, Irm, Mixed, Niw, Relational};
 use crate::prior::PriorChoice;
+use crate::relations::{Relations, Values};
 use crate::state::Target;
 use crate::store::{self, DataInfo, ModelInfo};
 use crate::{builtin, predict};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What chooses data and model, as `run.json` keeps it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,6 +56,24 @@ pub struct Choice {
     /// What is known about the partition.
     #[serde(default)]
     pub beforehand: Beforehand,
+    /// Edges have a direction.
+    #[serde(default)]
+    pub directed: bool,
+    /// A vertex may be linked to itself.
+    #[serde(default)]
+    pub self_loops: bool,
+    /// What the weights of a network are, and of each further relation.
+    #[serde(default)]
+    pub weights: Vec<Weights>,
+    /// A network has two sides, and no block has vertices of both.
+    #[serde(default)]
+    pub bipartite: bool,
+    /// A file of pairs that were not observed.
+    #[serde(default)]
+    pub mask: Option<PathBuf>,
+    /// Files with further relations among the same vertices.
+    #[serde(default)]
+    pub relations: Vec<PathBuf>,
 }
 
 impl Default for Choice {
@@ -74,6 +94,12 @@ impl Default for Choice {
             hold_out: None,
             hold_out_seed: 1,
             beforehand: Beforehand::default(),
+            directed: false,
+            self_loops: false,
+            weights: Vec::new(),
+            bipartite: false,
+            mask: None,
+            relations: Vec::new(),
         }
     }
 }
@@ -90,6 +116,8 @@ impl Choice {
         let (wanted, all) = match self.model.as_deref() {
             None => (None, None),
             Some(Irm::NAME) => (Some(Wanted::Network), None),
+            Some(name) if weights_of_model(name).is_some() => (Some(Wanted::Network), None),
+            Some(relational::Several::NAME) => (Some(Wanted::Network), None),
             Some(Bernoulli::NAME) => (Some(Wanted::Table), Some(Kind::Binary)),
             Some(Categorical::NAME) => (Some(Wanted::Table), Some(Kind::Categorical)),
             Some(Poisson::NAME) => (Some(Wanted::Table), Some(Kind::Count)),
@@ -103,13 +131,18 @@ impl Choice {
                 )));
             }
         };
+        let network = self.network_options();
+        let keeps = NetworkOptions {
+            threshold: 0.0,
+            downsample: None,
+            largest_component: false,
+            bipartite: false,
+            ..network.clone()
+        };
+        let is_network = keeps != NetworkOptions::default();
         Ok(io::Options {
-            wanted,
-            network: NetworkOptions {
-                threshold: self.threshold,
-                downsample: self.downsample,
-                largest_component: self.largest_component,
-            },
+            wanted: wanted.or(is_network.then_some(Wanted::Network)),
+            network,
             table: TableOptions {
                 columns: self.columns.clone(),
                 id_column: self.id_column.clone(),
@@ -118,6 +151,40 @@ impl Choice {
                 all,
             },
         })
+    }
+}
+
+/// What weights are in the relational model of this name, if it is one.
+fn weights_of_model(name: &str) -> Option<Weights> {
+    match name {
+        relational::Directed::NAME => Some(Weights::Ignore),
+        relational::Counts::NAME => Some(Weights::Counts),
+        relational::Reals::NAME => Some(Weights::Real),
+        relational::Categories::NAME => Some(Weights::Category),
+        _ => None,
+    }
+}
+
+impl Choice {
+    /// How networks are prepared. The name of a model says what weights are, if no option does.
+    fn network_options(&self) -> NetworkOptions {
+        let by_model = self.model.as_deref().and_then(weights_of_model);
+        let weights = match (&self.weights[..], by_model) {
+            ([], Some(weights)) => vec![weights],
+            (weights, _) => weights.to_vec(),
+        };
+        NetworkOptions {
+            threshold: self.threshold,
+            downsample: self.downsample,
+            largest_component: self.largest_component,
+            directed: self.directed,
+            self_loops: self.self_loops,
+            weights,
+            bipartite: self.bipartite,
+            mask: self.mask.clone(),
+            relations: self.relations.clone(),
+            general: by_model.is_some(),
+        }
     }
 }
 
@@ -158,6 +225,11 @@ fn prepare_builtin(dataset: Dataset, options: &io::Options) -> Result<Dataset> {
             let raw = RawNetwork { names: dataset.names, edges, ..RawNetwork::default() };
             io::network(raw, &options.network)
         }
+        Data::Table(table) if options.network.bipartite => {
+            let raw = Raw::Table(io::raw_table(&dataset, table));
+            let options = io::Options { wanted: None, ..options.clone() };
+            io::prepare(raw, &options)
+        }
         _ => Ok(dataset),
     }
 }
@@ -176,6 +248,9 @@ struct Constrained<J>(J, Constraints);
 impl<J: Job> Job for Constrained<J> {
     type Output = J::Output;
     fn run<M: Model>(self, target: Target<M>) -> Result<J::Output> {
+        if let Some(sides) = target.model.sides() {
+            self.1.check_sides(sides)?;
+        }
         self.0.run(target.with(self.1))
     }
 }
@@ -202,6 +277,18 @@ fn with_model<J: Job>(dataset: &Dataset, args: &Choice, job: J) -> Result<J::Out
         (Data::Table(table), None | Some(Bernoulli::NAME)) => {
             job.run(args.target(Bernoulli::new(table.clone(), plus, minus)?)?)
         }
+        (Data::Relations(relations), None) => {
+            let priors = relational::Priors { beta: args.beta, ..Default::default() };
+            let model = Relational::<relational::Several>::new(relations.clone(), &priors)?;
+            job.run(args.target(model)?)
+        }
+        (Data::Relations(relations), Some(model)) if model == relational::name(relations) => {
+            with_model(dataset, &Choice { model: None, ..args.clone() }, job)
+        }
+        (Data::Relations(relations), Some(model)) => mismatch(
+            &format!("such networks, which are for {}", relational::name(relations)),
+            model,
+        ),
         (Data::Table(table), Some(Mixed::NAME)) => {
             let table = Table::from_zeros_and_ones(table);
             job.run(args.target(Mixed::of(&table, args.beta)?)?)
@@ -274,8 +361,41 @@ pub fn model_info(args: &Choice, dataset: &Dataset) -> ModelInfo {
         (Data::Table(_), _) => Bernoulli::NAME,
         (Data::Columns(_), Some(model)) => model,
         (Data::Columns(table), None) => name_for(table),
+        (Data::Relations(relations), _) => relational::name(relations),
     };
     ModelInfo { name: name.to_string(), alpha: args.alpha, beta: args.beta, prior: args.prior }
+}
+
+/// Why this model: what the data are, and which options say so.
+pub fn reason(args: &Choice, dataset: &Dataset) -> String {
+    if args.model.is_some() {
+        return "--model says so".into();
+    }
+    match &dataset.data {
+        Data::Network(_) => "links without direction, weight and self-loops".into(),
+        Data::Table(_) => "a table of zeros and ones".into(),
+        Data::Columns(_) => "the types of the columns".into(),
+        Data::Relations(relations) => {
+            let mut why: Vec<String> = Vec::new();
+            for relation in relations.list() {
+                let shape = &relation.shape;
+                let option = match shape.values {
+                    Values::Binary => "",
+                    Values::Counts => " (--weights counts)",
+                    Values::RealsOnLinks => " (--weights real)",
+                    Values::Reals => " (--weights real-all)",
+                    Values::Categories(_) => " (--weights category)",
+                };
+                why.push(format!("{}{option}", shape.describe()));
+            }
+            let sides = match (relations.sides(), args.bipartite) {
+                (Some(_), true) => " between two sides (--bipartite)",
+                (Some(_), false) => " between two sides (the file says so)",
+                (None, _) => "",
+            };
+            why.join(", and ") + sides
+        }
+    }
 }
 
 /// Tells data apart.
@@ -295,6 +415,7 @@ pub fn fingerprint(dataset: &Dataset) -> String {
         Data::Table(table) => {
             (0..table.n()).for_each(|row| bytes.extend_from_slice(table.row(row)));
         }
+        Data::Relations(relations) => fingerprint_of_relations(relations, &mut bytes),
         Data::Columns(table) => {
             for column in table.columns() {
                 bytes.extend_from_slice(column.kind().name().as_bytes());
@@ -304,6 +425,20 @@ pub fn fingerprint(dataset: &Dataset) -> String {
         }
     }
     store::fingerprint(&bytes)
+}
+
+fn fingerprint_of_relations(relations: &Relations, bytes: &mut Vec<u8>) {
+    bytes.extend(relations.sides().unwrap_or(&[]).iter().map(|&side| u8::from(side)));
+    for relation in relations.list() {
+        bytes.extend_from_slice(format!("\n{:?}\n", relation.shape).as_bytes());
+        for (u, v, value) in relation.entries() {
+            [u, v].iter().for_each(|vertex| bytes.extend_from_slice(&vertex.to_le_bytes()));
+            bytes.extend_from_slice(&value.to_bits().to_le_bytes());
+        }
+        for (u, v) in relation.hidden_pairs() {
+            [u, v].iter().for_each(|vertex| bytes.extend_from_slice(&vertex.to_le_bytes()));
+        }
+    }
 }
 
 /// The data of a saved run, from where they were or from elsewhere; refused if they have changed.

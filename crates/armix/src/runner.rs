@@ -215,16 +215,23 @@ fn start_hypers<M: Model>(target: &Target<M>) -> Vec<f64> {
     target.hypers().iter().map(|h| h.prior.clamp(h.value)).collect()
 }
 
-/// The labels that a chain starts from, which the constraints allow.
+/// The labels that a chain starts from, which the constraints allow. Blocks with items of two sides are divided.
 pub(crate) fn start_labels<M: Model>(start: &Start, target: &Target<M>, rng: &mut Rng) -> Vec<u32> {
+    let mut labels = any_labels(start, target, rng);
+    if let Some(sides) = target.model.sides() {
+        labels.iter_mut().zip(sides).for_each(|(k, &side)| *k = 2 * *k + u32::from(side));
+    }
+    target.constraints.enforce(&mut labels);
+    labels
+}
+
+fn any_labels<M: Model>(start: &Start, target: &Target<M>, rng: &mut Rng) -> Vec<u32> {
     let n = target.model.n();
-    let mut labels = match start {
+    match start {
         Start::One => vec![0; n],
         Start::Singletons => (0..n as u32).collect(),
         Start::Uniform(k) => (0..n).map(|_| rng.below(u64::from(*k)) as u32).collect(),
         Start::Labels(labels) => labels.clone(),
         Start::Prior => target.prior.rules().draw(rng),
-    };
-    target.constraints.enforce(&mut labels);
-    labels
+    }
 }

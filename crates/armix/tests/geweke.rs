@@ -35,11 +35,14 @@ struct Prior {
 }
 
 impl Prior {
-    fn new(choice: PriorChoice) -> Self {
+    /// A prior, and what keeps the items of two sides apart.
+    fn new<M: Model>(choice: PriorChoice) -> Self {
         let prior = choice.build(ALPHA, N).unwrap();
-        let partitions = all_partitions(N);
-        let p = |z: &Vec<u32>| prior.ln_p(&Partition::from_labels(z)).exp();
-        Prior { probabilities: partitions.iter().map(p).collect(), partitions }
+        let (partitions, example) = (all_partitions(N), M::example(N));
+        let p = |z: &Vec<u32>| (prior.ln_p(&Partition::from_labels(z)) + example.ln_apart(z)).exp();
+        let weights: Vec<f64> = partitions.iter().map(p).collect();
+        let total: f64 = weights.iter().sum();
+        Prior { probabilities: weights.iter().map(|w| w / total).collect(), partitions }
     }
 
     fn draw(&self, rng: &mut Rng) -> Vec<u32> {
@@ -85,8 +88,10 @@ fn deviation<M: Model>(
     prior: PriorChoice,
     (sampled, sampled_alpha): (PriorChoice, f64),
 ) -> (f64, String) {
-    let prior = Prior::new(prior);
-    let sampled = Arc::new(sampled.build(sampled_alpha, N).unwrap());
+    let prior = Prior::new::<M>(prior);
+    let sampled = sampled.build(sampled_alpha, N).unwrap();
+    // Networks of every kind take longer to simulate.
+    let steps = if M::NAME.starts_with("irm-") { STEPS / 8 } else { STEPS };
     let history = past(&prior);
     let past = history.past(0, 10);
     assert!(past.rounds() > 1);
@@ -94,7 +99,7 @@ fn deviation<M: Model>(
     let mut gibbs = registry::<M>().remove(0).build(&Options::default());
     let example = M::example(N);
     // Independent draws of Y.
-    let forward: Vec<f64> = (0..STEPS)
+    let forward: Vec<f64> = (0..steps)
         .map(|_| {
             let z = prior.draw(&mut rng);
             of_y(&example.simulate(&z, &mut || rng.uniform()))
@@ -103,11 +108,11 @@ fn deviation<M: Model>(
     let (forward_mean, forward_sd) = mean_sd(&forward);
     // The alternation.
     let mut z = prior.draw(&mut rng);
-    let mut values = vec![Vec::with_capacity(STEPS); OF_Z.len() + 1];
-    for _ in 0..STEPS {
+    let mut values = vec![Vec::with_capacity(steps); OF_Z.len() + 1];
+    for _ in 0..steps {
         let model = example.simulate(&z, &mut || rng.uniform());
         values[OF_Z.len()].push(of_y(&model));
-        let target = Target { model: Arc::new(model), prior: sampled.clone() };
+        let target = Target::with_prior(model, sampled.clone());
         let mut chain = Chain::new(&target, &z);
         step.step(&mut chain, past, &mut rng);
         gibbs.step(&mut chain, past, &mut rng);
@@ -117,7 +122,7 @@ fn deviation<M: Model>(
         }
     }
     let batch_means = |values: &[f64]| {
-        let means: Vec<f64> = values.chunks(STEPS / BATCHES).map(|b| mean_sd(b).0).collect();
+        let means: Vec<f64> = values.chunks(steps / BATCHES).map(|b| mean_sd(b).0).collect();
         let (mean, sd) = mean_sd(&means);
         (mean, sd / (BATCHES as f64).sqrt())
     };
@@ -132,7 +137,7 @@ fn deviation<M: Model>(
         note((mean - prior.mean(*f)).abs() / error, name);
     }
     let (mean, error) = batch_means(&values[OF_Z.len()]);
-    let forward_error = forward_sd / (STEPS as f64).sqrt();
+    let forward_error = forward_sd / (steps as f64).sqrt();
     note((mean - forward_mean).abs() / error.hypot(forward_error), "evidence of one block");
     worst
 }

@@ -18,11 +18,23 @@ struct Kernels {
     backgrounds: Backgrounds,
 }
 
+impl Kernels {
+    /// The moves are the same for all models, so that a part of the backgrounds serves for the slower ones.
+    fn backgrounds<M: Model>(&self) -> Backgrounds {
+        match (M::NAME.starts_with("irm-"), self.backgrounds) {
+            (false, all) => all,
+            (true, Backgrounds::All) => Backgrounds::Sample(if self.n < 4 { 12 } else { 100 }),
+            (true, Backgrounds::Sample(count)) => Backgrounds::Sample(count / 15),
+        }
+    }
+}
+
 impl Visitor for Kernels {
     fn visit<M: Model>(&mut self) {
+        let backgrounds = self.backgrounds::<M>();
         let problem = Problem::<M>::example(self.n);
         for entry in registry::<M>() {
-            let errors = problem.registered(entry.name, &self.backgrounds);
+            let errors = problem.registered(entry.name, &backgrounds);
             assert!(errors.paths > 0);
             assert!(
                 errors.within(EXACT),

@@ -31,6 +31,7 @@ BUILT_IN = (
 
 _NETWORK, _TABLE = "irm", "bernoulli"
 _TABLES = ("bernoulli", "categorical", "poisson", "gaussian", "niw", "mixed")
+_NETWORKS = ("irm-bernoulli", "irm-poisson", "irm-gaussian", "irm-categorical", "irm-relations")
 _MOST_VERTICES = 1 << 28
 
 _WHAT_THERE_IS = (
@@ -100,14 +101,29 @@ def convert(
     together: Sequence[Sequence[Any]] | None = None,
     max_blocks: int | None = None,
     weight: str | None = "weight",
+    directed: bool = False,
+    self_loops: bool = False,
+    weights: str | Sequence[str] | None = None,
+    bipartite: bool = False,
+    mask: str | os.PathLike | None = None,
+    relations: Sequence[str | os.PathLike] = (),
     names: Sequence[Any] | None = None,
     name: str | None = None,
 ) -> Converted:
     """Converts data of any kind; `fit` tells what the options mean."""
     if isinstance(data, Converted):
         return data
-    if model not in (None, _NETWORK, *_TABLES):
-        raise ValueError(f"there is no model {model!r}; the models are irm (networks) and {', '.join(_TABLES)} (tables)")
+    if model not in (None, _NETWORK, *_NETWORKS, *_TABLES):
+        raise ValueError(
+            f"there is no model {model!r}; the models are irm, {', '.join(_NETWORKS)} (networks) and {', '.join(_TABLES)} (tables)"
+        )
+    if isinstance(weights, str):
+        weights = [weights]
+    # Whatever says something about a network asks for one.
+    if model is None and not bipartite and (directed or self_loops or weights or mask or relations):
+        wanted: str | None = _NETWORK
+    else:
+        wanted = _NETWORK if model in _NETWORKS else model
     try:
         plus, minus = beta
         beta = (float(plus), float(minus))
@@ -135,6 +151,12 @@ def convert(
                 "together": [[str(item) for item in items] for items in together or []],
                 "max_blocks": None if max_blocks is None else int(max_blocks),
             },
+            "directed": bool(directed),
+            "self_loops": bool(self_loops),
+            "weights": [str(w) for w in weights or ()],
+            "bipartite": bool(bipartite),
+            "mask": None if mask is None else os.path.abspath(os.fspath(mask)),
+            "relations": [os.path.abspath(os.fspath(path)) for path in relations],
         }
     )
     if isinstance(data, (str, os.PathLike)):
@@ -145,11 +167,15 @@ def convert(
     if module == "igraph":
         return _igraph(data, weight, name or "graph", options)
     if module == "scipy" or hasattr(data, "tocoo"):
-        return _sparse(data, model, names, name or "matrix", options)
+        return _sparse(data, wanted, names, name or "matrix", options, bipartite)
     if module in ("pandas", "polars") or hasattr(data, "columns"):
-        return _frame(data, model, names, chosen, name or "table", options)
+        if bipartite:
+            return _two_sides(data, names, name or "table", options)
+        return _frame(data, wanted, names, chosen, name or "table", options)
     if isinstance(data, (list, tuple, np.ndarray)) or hasattr(data, "__array__"):
-        return _array(data, model, names, name or "array", options)
+        if bipartite and np.ndim(data) == 2 and np.shape(data)[1] > 2:
+            return _two_sides(data, names, name or "array", options)
+        return _array(data, wanted, names, name or "array", options)
     raise TypeError(f"data of type {type(data).__name__} cannot be clustered: {_WHAT_THERE_IS}")
 
 
@@ -165,7 +191,10 @@ def _path(path: str | os.PathLike, options: str) -> Converted:
     return Converted(_armix.read(path, options))
 
 
-def _network(items, edges, weights, directed, source, options, given=True) -> Converted:
+def _network(
+    items, edges, weights, directed, source, options, given=True, *, both_ways=False, sides=None, hidden=()
+) -> Converted:
+    """`both_ways`: edges are known to have no direction; `sides`: which of two each item is on; `hidden`: unknown pairs."""
     labels = [str(item) for item in items]
     if given and len(set(labels)) < len(labels):
         seen: set[str] = set()
@@ -176,7 +205,9 @@ def _network(items, edges, weights, directed, source, options, given=True) -> Co
         weights = np.ascontiguousarray(weights, dtype=np.float64)
         if np.isnan(weights).any():
             raise ValueError("some weights are NaN: leave these edges out, or give them weight 0")
-    data = _armix.network(labels, edges, weights, bool(directed), str(source), options)
+    hidden = np.ascontiguousarray(np.asarray(hidden, dtype=np.uint32).reshape(-1, 2))
+    sides = None if sides is None else [bool(side) for side in sides]
+    data = _armix.network(labels, edges, weights, bool(directed), bool(both_ways), hidden, sides, str(source), options)
     return Converted(data, list(items))
 
 
@@ -196,7 +227,13 @@ def _networkx(graph, weight, source, options) -> Converted:
                 raise TypeError(
                     f"the edge attribute {weight!r} is not a number everywhere: use weight=None to ignore it"
                 ) from None
-    return _network(nodes, edges, weights, graph.is_directed(), source, options)
+    sides = None
+    if json.loads(options)["bipartite"]:
+        # networkx marks the sides by this attribute, if it knows them.
+        marks = [graph.nodes[node].get("bipartite") for node in nodes]
+        sides = marks if all(mark in (0, 1) for mark in marks) else None
+    directed = graph.is_directed()
+    return _network(nodes, edges, weights, directed, source, options, both_ways=not directed, sides=sides)
 
 
 def _igraph(graph, weight, source, options) -> Converted:
@@ -206,7 +243,9 @@ def _igraph(graph, weight, source, options) -> Converted:
     if weight is not None and weight in graph.es.attributes():
         weights = np.array([1.0 if w is None else float(w) for w in graph.es[weight]])
     edges = np.array(graph.get_edgelist(), dtype=np.uint32).reshape(-1, 2)
-    return _network(nodes, edges, weights, graph.is_directed(), source, options)
+    sides = graph.vs["type"] if json.loads(options)["bipartite"] and "type" in attributes else None
+    directed = graph.is_directed()
+    return _network(nodes, edges, weights, directed, source, options, both_ways=not directed, sides=sides)
 
 
 def _items(names, n: int, what: str):
@@ -218,8 +257,33 @@ def _items(names, n: int, what: str):
     return names
 
 
-def _sparse(matrix, model, names, source, options) -> Converted:
+def _two_sides(table, names, source, options) -> Converted:
+    """A network between the rows and the columns of a table."""
+    index = getattr(table, "index", None)
+    columns = [str(c) for c in table.columns] if hasattr(table, "columns") else None
+    matrix = table.to_numpy() if hasattr(table, "to_numpy") else np.asarray(table)
+    try:
+        matrix = np.asarray(matrix, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError("a bipartite network needs a number in every cell: 0 for no link, NaN for what is unknown") from None
+    rows, width = matrix.shape
+    if names is None and index is not None and type(index).__name__ != "RangeIndex":
+        names = list(index)
+    first = [f"r{row}" for row in range(rows)] if names is None else list(_items(names, rows, "rows"))
+    second = columns or [f"c{column}" for column in range(width)]
+    hidden = np.argwhere(np.isnan(matrix)) + [0, rows]
+    u, v = np.nonzero(np.nan_to_num(matrix))
+    edges = np.column_stack([u, v + rows])
+    values = matrix[u, v]
+    weights = None if np.all(values == 1) else values
+    sides = [False] * rows + [True] * width
+    return _network([*first, *second], edges, weights, False, source, options, sides=sides, hidden=hidden)
+
+
+def _sparse(matrix, model, names, source, options, bipartite=False) -> Converted:
     rows, columns = matrix.shape
+    if bipartite and rows != columns:
+        return _two_sides(matrix.toarray(), names, source, options)
     if model in _TABLES or (model is None and rows != columns):
         return _array(matrix.toarray(), model or "table", names, source, options)
     if rows != columns:
@@ -234,7 +298,9 @@ def _adjacency(edges, values, items, source, options) -> Converted:
     if values.dtype.kind not in "biuf":
         raise TypeError(f"a matrix of {values.dtype} is no adjacency matrix: use numbers")
     values = values.astype(np.float64)
-    present = values != 0
+    unknown = np.isnan(values)
+    hidden = edges[unknown]
+    present = (values != 0) & ~unknown
     edges, values = edges[present], values[present]
     order = np.lexsort((edges[:, 1], edges[:, 0]))
     mirrored = np.lexsort((edges[:, 0], edges[:, 1]))
@@ -245,7 +311,7 @@ def _adjacency(edges, values, items, source, options) -> Converted:
         upper = edges[:, 0] <= edges[:, 1]
         edges, values = edges[upper], values[upper]
     weights = None if np.all(values == 1) else values
-    return _network(items, edges, weights, not symmetric, source, options)
+    return _network(items, edges, weights, not symmetric, source, options, both_ways=symmetric, hidden=hidden)
 
 
 def _array(data, model, names, source, options) -> Converted:

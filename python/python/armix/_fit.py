@@ -98,6 +98,12 @@ def fit(
     together: Sequence[Sequence[Any]] | None = None,
     max_blocks: int | None = None,
     weight: str | None = "weight",
+    directed: bool = False,
+    self_loops: bool = False,
+    weights: str | Sequence[str] | None = None,
+    bipartite: bool = False,
+    mask: str | os.PathLike | None = None,
+    relations: Sequence[str | os.PathLike] = (),
     names: Sequence[Any] | None = None,
     name: str | None = None,
     launch_scans: int = 5,
@@ -152,6 +158,11 @@ def fit(
     threshold, downsample, largest_component, weight
         For networks: links have a weight above the threshold; keep this fraction of the vertices, those of highest degree;
         keep the largest component; the edge attribute with weights (None: weights are ignored).
+    directed, self_loops, weights, bipartite, mask, relations
+        For networks: edges have a direction; vertices may be linked to themselves; weights are "counts", "real" (on links),
+        "real-all" (on all pairs, 0 without a link), "category" or "ignore" (compared with the threshold); there are two sides, and
+        no block has both (networkx's attribute "bipartite" or igraph's "type" says which, else the links do; of a table, rows and columns
+        are the sides); a file of pairs that were not observed (NaN in a matrix says the same); files with further relations.
     columns, id_column, label_column
         For tables: columns to cluster by, that names the rows, and with known groups, which is left out.
     known, together, max_blocks
@@ -201,6 +212,12 @@ def fit(
         together=together,
         max_blocks=max_blocks,
         weight=weight,
+        directed=directed,
+        self_loops=self_loops,
+        weights=weights,
+        bipartite=bipartite,
+        mask=mask,
+        relations=relations,
         names=names,
         name=name,
     )

@@ -3,6 +3,8 @@
 //! Fields are separated by blanks, tabs, commas or semicolons; names with such characters stand in
 //! quotation marks. Lines that begin with `#` or `%` are comments. Two of them are understood:
 //! `# nodes N` says how many vertices there are, and `# isolated NAME` names one without edges.
+//! `# rows R cols C` says that the network is bipartite and that its two sides are numbered apart. If
+//! the third column has words, they are kinds of edges.
 
 use super::fields::{all_differ, check_vertices, count, unwritable, weight};
 use super::ids::{Field, Names, id, is_number, is_title, plain_id, quote, rank, split, utf8};
@@ -43,12 +45,16 @@ struct List {
     weights: Vec<f64>,
     isolated: Vec<u32>,
     names: Option<Names>,
+    /// The words in the third column, if it has words.
+    kinds: Option<Names>,
     /// Two, or three with weights.
     columns: Option<usize>,
     /// Words on the first line: the next line tells whether they are titles of columns or an edge.
     first: Option<(Vec<u8>, usize)>,
     /// What the header says, and its line.
     nodes: Option<(u64, usize)>,
+    /// Rows and columns of a bipartite network, and the line that says so.
+    sides: Option<(u64, u64, usize)>,
     has_zero: bool,
     /// With the line on which it first occurs.
     largest: (u32, usize),
@@ -86,7 +92,8 @@ impl List {
         if self.first.is_some() {
             let ids =
                 fields[..2].iter().all(|f| !f.quoted && f.text.iter().all(u8::is_ascii_digit));
-            self.first_line(ids || columns == 3)?;
+            let weight = fields.get(2).is_some_and(|field| is_number(field.text));
+            self.first_line(ids || weight)?;
         }
         self.edge(fields, number)
     }
@@ -107,7 +114,14 @@ impl List {
             _ => (self.name(fields[0])?, self.name(fields[1])?),
         };
         if let Some(field) = fields.get(2) {
-            self.weights.push(weight(utf8(field.text)?)?);
+            let text = utf8(field.text)?;
+            if self.weights.is_empty() && weight(text).is_err() && text.parse::<f64>().is_err() {
+                self.kinds = Some(Names::default());
+            }
+            self.weights.push(match &mut self.kinds {
+                Some(kinds) => f64::from(kinds.number(text)?),
+                None => weight(text)?,
+            });
         }
         self.edges.push(ends);
         Ok(())
@@ -165,9 +179,9 @@ impl List {
             if key.eq_ignore_ascii_case("nodes") {
                 self.nodes = Some((count(value, "vertices")?, number));
             } else if key.eq_ignore_ascii_case("rows") {
-                return Err(Error::new(
-                    "this is a bipartite edge list, whose rows and columns are numbered apart: bipartite files are not read yet",
-                ));
+                let columns = words.nth(1).unwrap_or("");
+                let sides = (count(value, "rows")?, count(columns, "columns")?, number);
+                self.sides = Some(sides);
             }
         }
         Ok(())
@@ -175,6 +189,9 @@ impl List {
 
     fn finish(mut self) -> Result<RawNetwork> {
         self.first_line(false)?;
+        if let Some((rows, columns, line)) = self.sides {
+            return self.two_sided(rows, columns).map_err(|error| error.at_line(line));
+        }
         let names = match (self.names.take(), self.nodes) {
             (None, None) => rank(&mut self.edges, &self.isolated)?,
             (None, Some((n, line))) => self.number(n, line)?,
@@ -187,8 +204,45 @@ impl List {
             }
             (Some(names), _) => names.into_vec(),
         };
-        let weights = (!self.weights.is_empty()).then_some(self.weights);
-        Ok(RawNetwork { names, edges: self.edges, weights, directed: false })
+        Ok(self.with_names(names))
+    }
+
+    fn with_names(self, names: Vec<String>) -> RawNetwork {
+        RawNetwork {
+            names,
+            edges: self.edges,
+            weights: (!self.weights.is_empty()).then_some(self.weights),
+            kinds: self.kinds.map_or(Vec::new(), Names::into_vec),
+            ..RawNetwork::default()
+        }
+    }
+
+    /// Rows and columns are numbered apart, from 0, or from 1 if the last number occurs and 0 does not.
+    fn two_sided(mut self, rows: u64, columns: u64) -> Result<RawNetwork> {
+        if self.names.is_some() {
+            return Err(Error::new(
+                "rows and columns have names: remove this line, and read the file with --bipartite",
+            ));
+        }
+        check_vertices(rows.saturating_add(columns), self.edges.len())?;
+        let largest = |end: fn(&(u32, u32)) -> u32| {
+            self.edges.iter().map(end).max().map_or(0, |id| u64::from(id) + 1)
+        };
+        let (row, column) = (largest(|e| e.0), largest(|e| e.1));
+        let first = u32::from(!self.has_zero && (row > rows || column > columns));
+        for (last, count, what) in [(row, rows, "row"), (column, columns, "column")] {
+            if last > count + u64::from(first) {
+                return Err(Error::new(format!(
+                    "{what} {} does not exist: the header says that there are {count}; correct the header or the edge",
+                    last - 1
+                )));
+            }
+        }
+        let names = RawNetwork::two_sided(u64::from(first), rows, columns)?;
+        for (u, v) in &mut self.edges {
+            (*u, *v) = (*u - first, *v - first + rows as u32);
+        }
+        Ok(self.with_names(names).with_first_side(rows as usize))
     }
 
     /// With a header, vertices without edges exist; they are numbered from 0, or from 1 if N occurs
@@ -296,6 +350,25 @@ mod tests {
     }
 
     #[test]
+    fn two_sides_that_are_numbered_apart() {
+        let network = read("# women events\n# rows 2 cols 3 edges 2\n0 0\n1 2\n").unwrap();
+        assert_eq!(network.names, ["r0", "r1", "c0", "c1", "c2"]);
+        assert_eq!(network.edges, [(0, 2), (1, 4)]);
+        assert_eq!(network.sides, Some(vec![false, false, true, true, true]));
+        let from_one = read("# rows 2 cols 3\n1 1\n2 3\n").unwrap();
+        assert_eq!((from_one.edges, &*from_one.names[0]), (vec![(0, 2), (1, 4)], "r1"));
+    }
+
+    #[test]
+    fn words_are_kinds_of_edges() {
+        let network = read("who whom how\nann bob likes\nbob ann hates\nann eve likes\n").unwrap();
+        assert_eq!(network.names, ["who", "whom", "ann", "bob", "eve"]);
+        assert_eq!(network.kinds, ["how", "likes", "hates"]);
+        let network = read("source target kind\nann bob likes\nbob ann hates\n").unwrap();
+        assert_eq!((network.weights, network.kinds.len()), (Some(vec![0.0, 1.0]), 2));
+    }
+
+    #[test]
     fn titles() {
         expect("source target\n1 2", &["1", "2"], &[(0, 1)], None);
         expect("u,v,w\na,b,3", &["a", "b"], &[(0, 1)], Some(&[3.0]));
@@ -312,8 +385,7 @@ mod tests {
         refused(read("1 2 3 4"), 1, "4 columns");
         refused(read(",,"), 1, "0 columns");
         refused(read("1 2 3\n1 2"), 2, "either every edge");
-        refused(read("1 2 x"), 1, "not a number");
-        refused(read("a b c"), 1, "not a number");
+        refused(read("1 2 3\n1 2 x"), 2, "not a number");
         refused(read("1 2 nan"), 1, "finite");
         refused(read("# nodes 2\n0 1\n0 2\n"), 3, "vertex 2 does not exist");
         refused(read("# nodes 0\n0 0"), 2, "vertex 0");
@@ -321,7 +393,9 @@ mod tests {
         refused(read("\n# nodes 99999999999999999999999"), 2, "promises");
         refused(read("# nodes 200000000\n1 2"), 1, "only 1 edges");
         refused(read("# nodes 3\na b"), 1, "2 names");
-        refused(read("# rows 18 cols 14 edges 89\n0 0"), 1, "bipartite");
+        refused(read("# rows 2 cols 1 edges 1\n0 1"), 1, "column 1");
+        refused(read("# rows 2 cols\n0 1"), 1, "columns");
+        refused(read("# rows 2 cols 2\na b"), 1, "--bipartite");
         refused(read("1 2\n\"a b"), 2, "does not end");
         refused(read("\"a\"b c"), 1, "does not end");
         refused(parse(&mut &b"1 2\n\xff 1"[..]), 2, "UTF-8");

@@ -75,7 +75,7 @@ pub(super) fn check_vertices(n: u64, edges: usize) -> Result<()> {
 pub(super) fn check_square(rows: u64, columns: u64) -> Result<()> {
     if rows != columns {
         return Err(Error::new(format!(
-            "this matrix has {rows} rows and {columns} columns; the matrix of a network is square (bipartite networks are not read yet)"
+            "this matrix has {rows} rows and {columns} columns; the matrix of a network is square (that of a bipartite network need not be: save it as Matrix Market, general)"
         )));
     }
     Ok(())

@@ -277,7 +277,14 @@ impl Graph {
             .collect();
         let names = unique_or(names, || self.ids.iter().map(i64::to_string).collect());
         let weights = weighted.then_some(weights);
-        Ok(RawNetwork { names, edges, weights, directed: self.directed })
+        Ok(RawNetwork {
+            names,
+            edges,
+            weights,
+            directed: self.directed,
+            both_ways: !self.directed,
+            ..RawNetwork::default()
+        })
     }
 }
 

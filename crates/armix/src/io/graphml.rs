@@ -271,7 +271,14 @@ impl Document {
             .collect();
         let weighted = weighted || (self.default_weight.is_some() && !edges.is_empty());
         let weights = weighted.then_some(weights);
-        Ok(RawNetwork { names: unique_or(names, || own_ids), edges, weights, directed })
+        Ok(RawNetwork {
+            names: unique_or(names, || own_ids),
+            edges,
+            weights,
+            directed,
+            both_ways: !directed,
+            ..RawNetwork::default()
+        })
     }
 }
 

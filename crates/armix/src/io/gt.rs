@@ -40,7 +40,14 @@ pub(super) fn parse(bytes: &[u8]) -> Result<RawNetwork> {
             "an edge has the weight {weight}; a weight is a finite number: correct or remove this edge"
         )));
     }
-    Ok(RawNetwork { names, edges, weights, directed })
+    Ok(RawNetwork {
+        names,
+        edges,
+        weights,
+        directed,
+        both_ways: !directed,
+        ..RawNetwork::default()
+    })
 }
 
 /// Each vertex lists its neighbours; an undirected edge stands at one of its ends.

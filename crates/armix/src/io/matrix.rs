@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// Reads a matrix. Zeros are no edges. A symmetric matrix is an undirected network and gives each
+/// Reads a matrix. Zeros are no edges; of pairs that are empty, NaN, NA or ? nothing is known. A symmetric matrix is an undirected network and gives each
 /// pair once; every other is directed. Without names, vertices are numbered from 0. If all that is
 /// not zero is one, there are no weights.
 pub(super) fn parse(text: &str) -> Result<RawNetwork> {
@@ -32,7 +32,7 @@ pub(super) fn parse(text: &str) -> Result<RawNetwork> {
         (0..n).map(|v| v.to_string()).collect()
     };
     let mut edges = Vec::new();
-    let mut weights = Vec::new();
+    let (mut weights, mut hidden) = (Vec::new(), Vec::new());
     let skip = usize::from(shape.named);
     for (row, (number, line)) in lines.enumerate() {
         split(line, separator, &mut cells).map_err(|error| error.at_line(number))?;
@@ -49,6 +49,10 @@ pub(super) fn parse(text: &str) -> Result<RawNetwork> {
         }
         for (column, cell) in cells[skip..].iter().enumerate() {
             let value = match cell.parse::<f64>() {
+                _ if is_unknown(cell) => {
+                    hidden.push((row as u32, column as u32));
+                    continue;
+                }
                 Ok(value) if value.is_finite() => value,
                 _ => return Err(bad_cell(row, column, cell).at_line(number)),
             };
@@ -66,7 +70,8 @@ pub(super) fn parse(text: &str) -> Result<RawNetwork> {
     }
     let weights = weights.iter().any(|&w| w != 1.0).then_some(weights);
     let names = unique_or(names, || (0..n).map(|v| v.to_string()).collect());
-    Ok(RawNetwork { names, edges, weights, directed })
+    let both_ways = !directed;
+    Ok(RawNetwork { names, edges, weights, directed, both_ways, hidden, ..RawNetwork::default() })
 }
 
 /// The number of vertices, and whether there are names above the columns and before the rows.
@@ -103,12 +108,15 @@ impl Shape {
     }
 }
 
+/// Cells that say that nothing is known.
+fn is_unknown(cell: &str) -> bool {
+    cell.is_empty() || cell == "?" || ["nan", "na"].iter().any(|x| cell.eq_ignore_ascii_case(x))
+}
+
 fn bad_cell(row: usize, column: usize, cell: &str) -> Error {
     let place = format!("row {}, column {}", row + 1, column + 1);
     Error::new(match cell.parse::<f64>() {
-        Ok(x) if x.is_nan() => format!("{place} holds NaN: write a number, or 0 for no edge"),
         Ok(_) => format!("{place} holds {cell}, which is not finite: write a finite number"),
-        Err(_) if cell.is_empty() => format!("{place} is empty: write a number, or 0 for no edge"),
         Err(_) => format!("{place} holds '{cell}', which is not a number (like 2.5)"),
     })
 }
@@ -278,10 +286,15 @@ mod tests {
     }
 
     #[test]
+    fn unknown_cells() {
+        let network = parse("0,1,?\n1,NaN,NA\n,0,0\n").unwrap();
+        assert_eq!((network.edges, network.directed), (vec![(0, 1)], false));
+        assert_eq!(network.hidden, [(0, 2), (1, 1), (1, 2), (2, 0)]);
+    }
+
+    #[test]
     fn refusals() {
-        refused(parse("0,1\n1,NaN\n"), 2, "row 2, column 2 holds NaN");
         refused(parse("a,b\n0,1\ninf,0\n"), 3, "row 2, column 1 holds inf");
-        refused(parse("0,1\n,0\n"), 2, "row 2, column 1 is empty");
         refused(parse("0,1\n1,x\n"), 2, "'x'");
         refused(parse("0,1,0\n1,0,0\n"), 1, "not square");
         refused(parse("5,6\n0,1\n1,0\n"), 1, "not square");

@@ -80,9 +80,9 @@ struct Entries {
 
 impl Entries {
     /// Reads `row column` or `row column value`.
-    fn line(&mut self, line: &str, columns: usize, n: u64) -> Result<()> {
+    fn line(&mut self, line: &str, columns: usize, (rows, n): (u64, u64)) -> Result<()> {
         let mut fields = line.split_ascii_whitespace();
-        let row = vertex(fields.next().unwrap_or(""), 1, n)?;
+        let row = vertex(fields.next().unwrap_or(""), 1, rows)?;
         match (fields.next(), fields.next(), fields.next(), columns) {
             (Some(column), None, _, 2) => self.edges.push((row, vertex(column, 1, n)?)),
             (Some(column), Some(value), None, 3) => {
@@ -117,7 +117,27 @@ impl Entries {
     fn finish(self, n: u64, directed: bool) -> Result<RawNetwork> {
         check_vertices(n, self.edges.len())?;
         let weights = (!self.weights.is_empty()).then_some(self.weights);
-        Ok(RawNetwork { names: RawNetwork::numbered(1, n)?, edges: self.edges, weights, directed })
+        Ok(RawNetwork {
+            names: RawNetwork::numbered(1, n)?,
+            edges: self.edges,
+            weights,
+            directed,
+            ..RawNetwork::default()
+        })
+    }
+
+    /// What a banner says: a symmetric matrix holds both ways, and one that is not square is a network
+    /// between its rows and its columns.
+    fn finish_with(mut self, banner: &Banner, (rows, columns): (u64, u64)) -> Result<RawNetwork> {
+        let symmetric = banner.symmetry == Symmetry::Symmetric;
+        if rows == columns {
+            let raw = self.finish(rows, !symmetric)?;
+            return Ok(RawNetwork { both_ways: symmetric, ..raw });
+        }
+        let names = RawNetwork::two_sided(1, rows, columns)?;
+        self.edges.iter_mut().for_each(|e| e.1 += rows as u32);
+        let raw = self.finish(rows + columns, false)?;
+        Ok(RawNetwork { names, ..raw }.with_first_side(rows as usize))
     }
 }
 
@@ -136,14 +156,18 @@ fn size_line<const K: usize>(line: Option<(usize, &str)>, form: &str) -> Result<
         let what = ["rows", "columns", "entries"][at];
         size[at] = count(field, what).map_err(|error| error.at_line(number))?;
     }
-    check_square(size[0], size[1]).map_err(|error| error.at_line(number))?;
+    let vertices = if size[0] == size[1] { size[0] } else { size[0].saturating_add(size[1]) };
+    check_count(vertices, "rows and columns").map_err(|error| error.at_line(number))?;
     Ok((size, number))
 }
 
 fn coordinate(text: &str, banner: &Banner) -> Result<RawNetwork> {
     let mut lines = data_lines(text);
     let (size, size_at) = size_line(lines.next(), "rows columns entries")?;
-    let [n, _, promised]: [u64; 3] = size;
+    let [n, second, promised]: [u64; 3] = size;
+    if banner.symmetry != Symmetry::General {
+        check_square(n, second).map_err(|error| error.at_line(size_at))?;
+    }
     let mut entries = Entries::default();
     entries.edges.reserve(promised.min(RESERVE) as usize);
     let columns = if banner.pattern { 2 } else { 3 };
@@ -154,7 +178,7 @@ fn coordinate(text: &str, banner: &Banner) -> Result<RawNetwork> {
             ))
             .at_line(number));
         }
-        entries.line(line, columns, n).map_err(|error| error.at_line(number))?;
+        entries.line(line, columns, (n, second)).map_err(|error| error.at_line(number))?;
         let last = entries.edges.last();
         if banner.symmetry == Symmetry::Skew && last.is_some_and(|e| e.0 == e.1) {
             return Err(Error::new("a skew-symmetric matrix has no diagonal: remove this entry")
@@ -171,18 +195,21 @@ fn coordinate(text: &str, banner: &Banner) -> Result<RawNetwork> {
     if banner.symmetry == Symmetry::Skew {
         entries.mirror();
     }
-    entries.finish(n, banner.symmetry != Symmetry::Symmetric).map_err(|e| e.at_line(size_at))
+    entries.finish_with(banner, (n, second)).map_err(|e| e.at_line(size_at))
 }
 
 /// All values column by column; of a symmetric matrix the lower triangle.
 fn array(text: &str, banner: &Banner) -> Result<RawNetwork> {
     let mut lines = data_lines(text);
     let (size, size_at) = size_line(lines.next(), "rows columns")?;
-    let [n, _]: [u64; 2] = size;
+    let [n, second]: [u64; 2] = size;
+    if banner.symmetry != Symmetry::General {
+        check_square(n, second).map_err(|error| error.at_line(size_at))?;
+    }
     let mut values =
         lines.flat_map(|(at, line)| line.split_ascii_whitespace().map(move |value| (at, value)));
     let mut entries = Entries::default();
-    for column in 0..n {
+    for column in 0..second {
         let first = match banner.symmetry {
             Symmetry::General => 0,
             Symmetry::Symmetric => column,
@@ -212,7 +239,7 @@ fn array(text: &str, banner: &Banner) -> Result<RawNetwork> {
     if banner.symmetry == Symmetry::Skew {
         entries.mirror();
     }
-    entries.finish(n, banner.symmetry != Symmetry::Symmetric)
+    entries.finish_with(banner, (n, second))
 }
 
 /// The first line may be a size: `rows columns entries`, or `vertices edges`. It is one if it gives
@@ -263,7 +290,7 @@ fn entries_of<'a>(lines: impl Iterator<Item = (usize, &'a str)>, n: u64) -> Resu
     for (number, line) in lines {
         let columns =
             *columns.get_or_insert_with(|| line.split_ascii_whitespace().count().clamp(2, 3));
-        entries.line(line, columns, n).map_err(|error| error.at_line(number))?;
+        entries.line(line, columns, (n, n)).map_err(|error| error.at_line(number))?;
     }
     Ok(entries)
 }
@@ -331,7 +358,14 @@ mod tests {
     fn refusals() {
         let general =
             |rest: &str| parse(&format!("%%MatrixMarket matrix coordinate real general\n{rest}"));
-        refused(general("2 3 1\n1 1 1"), 2, "square");
+        refused(general("2 3 1\n3 3 1"), 3, "vertex 3");
+        refused(
+            parse("%%MatrixMarket matrix coordinate real symmetric\n2 3 1\n1 1 1"),
+            2,
+            "square",
+        );
+        let bipartite = general("2 3 1\n1 3 1").unwrap();
+        assert_eq!((bipartite.edges, bipartite.names.len()), (vec![(0, 4)], 5));
         refused(general("2 2\n1 1 1"), 2, "size");
         refused(general("2 2 2\n1 1 1"), 2, "promises 2 entries");
         refused(general("2 2 1\n1 1 1\n\n1 2 1"), 5, "one more");

@@ -20,6 +20,8 @@ mod npz;
 mod pajek;
 mod prepare;
 pub mod raw;
+mod relational;
+mod relations_json;
 mod smat;
 mod square;
 mod table;
@@ -29,7 +31,7 @@ mod zip;
 
 pub use draws::{Draws, read_draws};
 pub use labels::{parse_known, parse_labels, parse_together};
-pub use prepare::{NetworkOptions, network};
+pub use prepare::{NetworkOptions, Weights, network};
 pub use table_data::{ColumnInfo, ColumnKind, TableOptions, binary, column_types, tabular, types};
 pub use write::{NpyNumber, raw_table, raw_table_of, write, write_file, write_npy};
 
@@ -91,6 +93,12 @@ pub struct Options {
 
 /// Reads and prepares a file.
 pub fn read(path: &Path, options: &Options) -> Result<Dataset> {
+    if path.extension().is_some_and(|ending| ending == "json") {
+        let mut opened = container::open(path)?;
+        let bytes = read_all(&mut opened.reader, LIMIT).map_err(|error| error.in_file(path))?;
+        let parsed = text(bytes).and_then(|text| relations_json::parse(&text));
+        return parsed.map_err(|error| error.in_file(path));
+    }
     let (_, raw) = read_raw(path, options.wanted)?;
     prepare(raw, options).map_err(|error| error.in_file(path))
 }
@@ -99,6 +107,9 @@ pub fn read(path: &Path, options: &Options) -> Result<Dataset> {
 pub fn prepare(raw: Raw, options: &Options) -> Result<Dataset> {
     match raw {
         Raw::Network(raw) => network(raw, &options.network),
+        Raw::Table(raw) if options.network.bipartite => {
+            network(relational::bipartite_table(&raw)?, &options.network)
+        }
         Raw::Table(raw) => tabular(&raw, &options.table),
     }
 }
@@ -145,8 +156,11 @@ fn parse(opened: &mut Opened, wanted: Option<Wanted>) -> Result<(Format, Raw)> {
         return Ok((format, Raw::Table(table::parse(reader, delimiter(&ending, b""))?)));
     }
     let bytes = read_all(reader, LIMIT)?;
-    let is_table =
-        |n: Result<RawNetwork>| wanted == Some(Wanted::Table) || (wanted.is_none() && n.is_err());
+    // With something unknown in it, a square of numbers is a table unless a network is wanted.
+    let is_table = |network: Result<RawNetwork>| {
+        let whole = network.is_ok_and(|network| network.hidden.is_empty());
+        wanted == Some(Wanted::Table) || (wanted.is_none() && !whole)
+    };
     match format {
         Format::Mat => network(mat::parse(&bytes, choice)?),
         Format::GraphTool => network(gt::parse(&bytes)?),
@@ -243,7 +257,11 @@ fn parse_columns(
             let square = matrix::parse(&as_text);
             let certain = wanted == Some(Wanted::Network) || !is_table_file;
             match square {
-                Ok(raw) if certain || (!raw.directed && is_square(&as_text, comma)) => {
+                Ok(raw)
+                    if wanted == Some(Wanted::Network)
+                        || (raw.hidden.is_empty()
+                            && (certain || (!raw.directed && is_square(&as_text, comma)))) =>
+                {
                     Ok((Format::Matrix, Raw::Network(raw)))
                 }
                 Err(error) if wanted == Some(Wanted::Network) => Err(error),

@@ -109,7 +109,14 @@ pub(super) fn network() -> impl Strategy<Value = RawNetwork> {
         weights.iter_mut().filter(|w| !w.is_finite()).for_each(|w| *w = 1.5);
         let weights = (weighted && !edges.is_empty()).then_some(weights);
         let directed = directed && !edges.is_empty();
-        RawNetwork { names, edges, weights, directed }
+        RawNetwork {
+            names,
+            edges,
+            weights,
+            directed,
+            both_ways: !directed,
+            ..RawNetwork::default()
+        }
     })
 }
 

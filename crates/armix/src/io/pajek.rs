@@ -23,6 +23,8 @@ struct Network {
     n: Option<(u64, usize)>,
     /// Labels of vertices, with the line of each.
     labels: Vec<(u32, String, usize)>,
+    /// How many of them are the first side of a two-mode network.
+    rows: Option<u64>,
     edges: Vec<(u32, u32)>,
     /// For each edge whether it is an arc.
     arcs: Vec<bool>,
@@ -90,12 +92,16 @@ impl Network {
         let Some(n) = words.next() else {
             return Err(Error::new("*Vertices needs the number of vertices, like *Vertices 34"));
         };
-        if words.next().is_some_and(|word| word.bytes().all(|b| b.is_ascii_digit())) {
-            return Err(Error::new(
-                "this is a two-mode network (*Vertices has two numbers): bipartite files are not read yet",
-            ));
-        }
         self.n = Some((count(n, "vertices")?, number));
+        // Two numbers: all vertices, and those of the first side.
+        if let Some(rows) = words.next().filter(|word| word.bytes().all(|b| b.is_ascii_digit())) {
+            self.rows = Some(count(rows, "vertices of the first side")?);
+            if self.rows > self.n.map(|(n, _)| n) {
+                return Err(Error::new(
+                    "the first side of a two-mode network cannot have more vertices than there are",
+                ));
+            }
+        }
         Ok(())
     }
 
@@ -194,7 +200,18 @@ impl Network {
             }
         }
         let weights = self.weighted.then_some(self.weights);
-        Ok(RawNetwork { names, edges: self.edges, weights, directed })
+        let raw = RawNetwork {
+            names,
+            edges: self.edges,
+            weights,
+            directed,
+            both_ways: !directed,
+            ..RawNetwork::default()
+        };
+        Ok(match self.rows {
+            Some(rows) => raw.with_first_side(rows as usize),
+            None => raw,
+        })
     }
 }
 
@@ -258,6 +275,8 @@ mod tests {
         assert_eq!((matrix.edges, matrix.weights), (vec![(0, 1), (1, 1)], Some(vec![2.0, 1.0])));
         let twins = parse("*Vertices 2\n1 x\n2 x\n").unwrap();
         assert_eq!(twins.names, ["1", "2"]);
+        let two_mode = parse("*Vertices 3 1\n*Edges\n1 2\n1 3\n").unwrap();
+        assert_eq!(two_mode.sides, Some(vec![false, true, true]));
     }
 
     #[test]
@@ -266,7 +285,7 @@ mod tests {
         refused(parse("\n*Edges\n1 2\n"), 3, "*Vertices");
         refused(parse("*Vertices\n"), 1, "number");
         refused(parse("*Vertices x\n"), 1, "'x'");
-        refused(parse("*Vertices 4 2\n"), 1, "bipartite");
+        refused(parse("*Vertices 4 5\n"), 1, "first side");
         refused(parse("*Vertices 4\n*Vertices 4\n"), 2, "second");
         refused(parse("*Vertices 1000000000000\n"), 1, "promises");
         refused(parse("*Vertices 200000000\n"), 1, "only 0 edges");

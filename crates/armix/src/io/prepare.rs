@@ -1,12 +1,62 @@
 //! Preparation of networks as in the paper, each step reported: symmetrise, threshold, drop
 //! self-loops, collapse duplicates; then perhaps keep the busiest vertices or the largest component.
+//! What is to keep directions, weights, self-loops or sides goes to `relational.rs`.
 
 use super::raw::RawNetwork;
+use super::relational;
 use crate::data::{Data, Dataset, Graph};
 use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// What the weights of a network are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weights {
+    /// Compared with the threshold: linked or not.
+    #[default]
+    Ignore,
+    /// Counts, 0 where there is no edge; those of repeated edges are added up.
+    Counts,
+    /// Real numbers on edges; whether there is an edge is modelled beside.
+    Real,
+    /// Real numbers on all pairs, 0 where there is no edge.
+    RealAll,
+    /// Kinds of edges; no edge is a kind, too.
+    Category,
+}
+
+impl Weights {
+    /// The names in options.
+    pub const NAMES: [(&'static str, Weights); 5] = [
+        ("ignore", Weights::Ignore),
+        ("counts", Weights::Counts),
+        ("real", Weights::Real),
+        ("real-all", Weights::RealAll),
+        ("category", Weights::Category),
+    ];
+}
+
+impl std::str::FromStr for Weights {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        let found = Weights::NAMES.iter().find(|(name, _)| *name == text);
+        found.map(|(_, weights)| *weights).ok_or_else(|| {
+            let names = Weights::NAMES.map(|(name, _)| name).join(", ");
+            Error::new(format!("weights '{text}': they can be {names}"))
+        })
+    }
+}
+
+impl std::fmt::Display for Weights {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let found = Weights::NAMES.iter().find(|(_, weights)| weights == self);
+        f.write_str(found.map_or("ignore", |(name, _)| name))
+    }
+}
 
 /// How a network is prepared.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct NetworkOptions {
     /// A pair is linked if its weights, added up over both directions, exceed this.
     pub threshold: f64,
@@ -14,17 +64,49 @@ pub struct NetworkOptions {
     pub downsample: Option<f64>,
     /// Keep the largest connected component.
     pub largest_component: bool,
+    /// Edges have a direction.
+    pub directed: bool,
+    /// A vertex may be linked to itself.
+    pub self_loops: bool,
+    /// What weights are: of the network and of each further relation, the last one for all that follow.
+    pub weights: Vec<Weights>,
+    /// There are two sides, and links only between them.
+    pub bipartite: bool,
+    /// A file of pairs that were not observed.
+    pub mask: Option<PathBuf>,
+    /// Files with further relations of the same vertices.
+    pub relations: Vec<PathBuf>,
+    /// Keep it in the form for all kinds of networks, even if it is simple.
+    pub general: bool,
 }
 
-impl Default for NetworkOptions {
-    fn default() -> Self {
-        NetworkOptions { threshold: 0.0, downsample: None, largest_component: false }
+impl NetworkOptions {
+    /// What the weights of a relation are.
+    pub fn weights_of(&self, relation: usize) -> Weights {
+        self.weights.get(relation).or(self.weights.last()).copied().unwrap_or_default()
+    }
+
+    /// Whether links without directions are all that is wanted.
+    fn is_simple(&self) -> bool {
+        let ignored = self.weights.iter().all(|w| *w == Weights::Ignore);
+        let plain = !self.directed && !self.self_loops && !self.bipartite && !self.general;
+        ignored && plain && self.relations.is_empty()
     }
 }
 
 /// Prepares a network.
 pub fn network(raw: RawNetwork, options: &NetworkOptions) -> Result<Dataset> {
-    let RawNetwork { mut names, edges, weights, directed } = raw;
+    if !options.is_simple() || raw.sides.is_some() {
+        return relational::relational(raw, options);
+    }
+    let RawNetwork { mut names, edges, weights, directed, mut hidden, kinds, .. } = raw;
+    if !kinds.is_empty() && options.weights.is_empty() {
+        return Err(relational::words(&kinds));
+    }
+    let weights = weights.filter(|_| kinds.is_empty());
+    if let Some(path) = &options.mask {
+        hidden.extend(relational::mask(path, &names, false)?);
+    }
     let n = names.len();
     if edges.is_empty() {
         let message = "there are no edges in this file: nothing tells the vertices apart";
@@ -32,15 +114,25 @@ pub fn network(raw: RawNetwork, options: &NetworkOptions) -> Result<Dataset> {
     }
     let mut notes = Vec::new();
     if directed {
-        notes.push("directions were dropped: a link in either direction is a link".to_string());
+        notes.push(
+            "directions were dropped: a link in either direction is a link (--directed keeps them)"
+                .to_string(),
+        );
     }
+    if weights.is_some() && options.weights.is_empty() {
+        notes.push(format!(
+            "weights were only compared with {}: a pair is linked above it (--weights counts, real or category uses them)",
+            options.threshold
+        ));
+    }
+
     let loops = edges.iter().filter(|(u, v)| u == v).count();
     let (edges, below) = match weights {
         None if options.threshold < 1.0 => (edges, 0),
         weights => threshold(edges, weights.as_deref(), options.threshold),
     };
     let linked = edges.len();
-    let mut graph = Graph::from_edges(n, edges)?;
+    let mut graph = Graph::from_edges(n, edges)?.hiding(&hidden);
     note(&mut notes, loops, "self-loop was dropped", "self-loops were dropped");
     let above = format!("of a weight of at most {} were dropped", options.threshold);
     note(&mut notes, below, &format!("pair {above}"), &format!("pairs {above}"));
@@ -86,11 +178,13 @@ pub fn network(raw: RawNetwork, options: &NetworkOptions) -> Result<Dataset> {
         (graph, names) = restrict(&graph, &names, &kept)?;
     }
     note(&mut notes, graph.isolated(), "vertex has no edge", "vertices have no edge");
+    let hidden = graph.hidden_pairs().count();
+    note(&mut notes, hidden, "pair was not observed", "pairs were not observed");
     let dataset = Dataset::new(Data::Network(graph));
     Ok(Dataset { names, notes, ..dataset })
 }
 
-fn note(notes: &mut Vec<String>, count: usize, one: &str, many: &str) {
+pub(super) fn note(notes: &mut Vec<String>, count: usize, one: &str, many: &str) {
     match count {
         0 => {}
         1 => notes.push(format!("1 {one}")),
@@ -125,7 +219,7 @@ fn threshold(
 }
 
 /// The round(F·n) vertices of highest degree, ties by index, in their old order.
-fn busiest(graph: &Graph, fraction: f64) -> Result<Vec<u32>> {
+pub(super) fn busiest(graph: &Graph, fraction: f64) -> Result<Vec<u32>> {
     if !(fraction > 0.0 && fraction <= 1.0) {
         return Err(Error::new(format!(
             "downsample = {fraction} is not possible: give the fraction of vertices to keep, above 0 and at most 1"
@@ -147,7 +241,11 @@ fn restrict(graph: &Graph, names: &[String], kept: &[u32]) -> Result<(Graph, Vec
         .filter(|&(u, v)| u < v && new[v as usize] != u32::MAX)
         .map(|(u, v)| (new[u as usize], new[v as usize]))
         .collect();
-    let graph = Graph::from_edges(kept.len(), edges)?;
+    let both = |&(u, v): &(u32, u32)| new[u as usize].max(new[v as usize]) != u32::MAX;
+    let hidden: Vec<(u32, u32)> = (graph.hidden_pairs().filter(both))
+        .map(|(u, v)| (new[u as usize], new[v as usize]))
+        .collect();
+    let graph = Graph::from_edges(kept.len(), edges)?.hiding(&hidden);
     if graph.edges() == 0 {
         return Err(Error::new("no edges are left among the vertices that are kept: keep more"));
     }
@@ -165,7 +263,7 @@ mod tests {
         directed: bool,
     ) -> RawNetwork {
         let names = (0..n).map(|v| format!("v{v}")).collect();
-        RawNetwork { names, edges: edges.to_vec(), weights, directed }
+        RawNetwork { names, edges: edges.to_vec(), weights, directed, ..RawNetwork::default() }
     }
 
     fn edges(dataset: &Dataset) -> Vec<(u32, u32)> {

@@ -17,6 +17,15 @@ pub struct RawNetwork {
     /// Whether an edge has a direction. A matrix is directed unless its file says that it is
     /// symmetric.
     pub directed: bool,
+    /// Whether the file says that an edge has no direction, so that it holds both ways. An edge list
+    /// does not tell.
+    pub both_ways: bool,
+    /// Pairs of which the file says that nothing is known.
+    pub hidden: Vec<(u32, u32)>,
+    /// Which of two sides each vertex is on, if the file says so.
+    pub sides: Option<Vec<bool>>,
+    /// What the weights 0, 1, … stand for, if the file has words in their place.
+    pub kinds: Vec<String>,
 }
 
 impl RawNetwork {
@@ -28,6 +37,19 @@ impl RawNetwork {
     /// The weight of an edge, 1 if the file has none.
     pub fn weight(&self, edge: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |w| w[edge])
+    }
+
+    /// Makes the first vertices one side and all others the second.
+    pub fn with_first_side(mut self, rows: usize) -> Self {
+        self.sides = Some((0..self.n()).map(|v| v >= rows).collect());
+        self
+    }
+
+    /// Names r0, r1, … and c0, c1, … for two sides that are numbered apart.
+    pub fn two_sided(first: u64, rows: u64, columns: u64) -> Result<Vec<String>> {
+        check_count(rows.saturating_add(columns), "vertices")?;
+        let row = (first..first + rows).map(|v| format!("r{v}"));
+        Ok(row.chain((first..first + columns).map(|v| format!("c{v}"))).collect())
     }
 
     /// Names `first`, `first` + 1, … for n vertices; an error if n is beyond all reason.

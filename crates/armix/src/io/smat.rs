@@ -34,7 +34,13 @@ pub(super) fn parse(text: &str) -> Result<RawNetwork> {
     }
     check_vertices(n, edges.len()).map_err(|error| error.at_line(first))?;
     let weights = (!weights.is_empty()).then_some(weights);
-    Ok(RawNetwork { names: RawNetwork::numbered(0, n)?, edges, weights, directed: true })
+    Ok(RawNetwork {
+        names: RawNetwork::numbered(0, n)?,
+        edges,
+        weights,
+        directed: true,
+        ..RawNetwork::default()
+    })
 }
 
 /// The number of vertices and the number of entries.

@@ -7,17 +7,18 @@ use crate::error::{Error, Result};
 pub(super) type Entry = (u32, u32, f64);
 
 /// The network of a square matrix, of which the entries that are not zero are edges from row to
-/// column, in the order of the rows. A symmetric matrix is an undirected network with each pair
-/// once; weights that are all 1 are none. `entries` are within n.
+/// column, in the order of the rows; NaN is a pair of which nothing is known. A symmetric matrix is
+/// an undirected network with each pair once; weights that are all 1 are none. `entries` are within n.
 pub(super) fn network(n: u64, mut entries: Vec<Entry>) -> Result<RawNetwork> {
-    if let Some(&(row, column, value)) = entries.iter().find(|e| !e.2.is_finite()) {
+    if let Some(&(row, column, value)) = entries.iter().find(|e| e.2.is_infinite()) {
         return Err(Error::new(format!(
             "row {}, column {} of the matrix is {value}, which is no weight of an edge: put 0 where there is no edge",
             u64::from(row) + 1,
             u64::from(column) + 1
         )));
     }
-    entries.retain(|e| e.2 != 0.0);
+    let hidden = entries.iter().filter(|e| e.2.is_nan()).map(|e| (e.0, e.1)).collect();
+    entries.retain(|e| e.2 != 0.0 && !e.2.is_nan());
     sort(&mut entries);
     let mut mirrored: Vec<Entry> = entries.iter().map(|&(u, v, w)| (v, u, w)).collect();
     sort(&mut mirrored);
@@ -32,6 +33,9 @@ pub(super) fn network(n: u64, mut entries: Vec<Entry>) -> Result<RawNetwork> {
         edges: entries.iter().map(|e| (e.0, e.1)).collect(),
         weights: weighted.then(|| entries.iter().map(|e| e.2).collect()),
         directed,
+        both_ways: !directed,
+        hidden,
+        ..RawNetwork::default()
     })
 }
 
@@ -83,7 +87,8 @@ pub(super) fn any_network() -> impl proptest::strategy::Strategy<Value = RawNetw
         let weights = prop::option::of(prop::collection::vec(-9.0f64..9.0, 40));
         (Just(n), edges, weights, any::<bool>()).prop_map(|(n, edges, weights, directed)| {
             let weights = weights.map(|w| w[..edges.len()].to_vec());
-            RawNetwork { names: (0..n).map(|v| v.to_string()).collect(), edges, weights, directed }
+            let names = (0..n).map(|v| v.to_string()).collect();
+            RawNetwork { names, edges, weights, directed, ..RawNetwork::default() }
         })
     })
 }
@@ -105,8 +110,10 @@ mod tests {
 
     #[test]
     fn what_is_no_weight() {
-        let error = network(2, vec![(1, 0, f64::NAN)]).unwrap_err().to_string();
-        assert!(error.contains("row 2, column 1") && error.contains("NaN"), "{error}");
+        let error = network(2, vec![(1, 0, f64::INFINITY)]).unwrap_err().to_string();
+        assert!(error.contains("row 2, column 1") && error.contains("inf"), "{error}");
+        let unknown = network(2, vec![(1, 0, f64::NAN)]).unwrap();
+        assert_eq!((unknown.edges.len(), unknown.hidden), (0, vec![(1, 0)]));
     }
 
     #[test]
@@ -114,8 +121,7 @@ mod tests {
         let undirected = RawNetwork {
             names: RawNetwork::numbered(0, 3).unwrap(),
             edges: vec![(1, 0), (0, 1), (2, 2)],
-            weights: None,
-            directed: false,
+            ..RawNetwork::default()
         };
         let all = entries(&undirected).unwrap();
         assert_eq!(all, [(0, 1, 2.0), (1, 0, 2.0), (2, 2, 1.0)]);

@@ -2,11 +2,12 @@
 
 use super::raw::{RawColumn, RawNetwork, RawTable};
 use super::{
-    Format, by_ending, edges, gml, graphml, mat, matrix, matrix_market, npy, npz, pajek, smat,
-    table,
+    Format, by_ending, edges, gml, graphml, mat, matrix, matrix_market, npy, npz, pajek,
+    relations_json, smat, table,
 };
 use crate::data::{BinaryTable, Column, Data, Dataset, MISSING, Table};
 use crate::error::{Error, Result};
+use crate::relations::{Relations, Values};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -128,6 +129,27 @@ fn raw_columns(dataset: &Dataset, cells: &BinaryTable) -> Vec<RawColumn> {
     (0..cells.d()).map(column).collect()
 }
 
+/// A single relation as a file would have it.
+fn raw_network(dataset: &Dataset, relations: &Relations) -> Result<RawNetwork> {
+    let [relation] = relations.list() else {
+        return Err(Error::new(
+            "several relations do not fit into one file of a network: write .json",
+        ));
+    };
+    if relation.has_hidden() {
+        return Err(Error::new("pairs that were not observed fit into .json only"));
+    }
+    let weights: Vec<f64> = relation.entries().map(|(_, _, value)| value).collect();
+    Ok(RawNetwork {
+        names: dataset.names.clone(),
+        edges: relation.entries().map(|(u, v, _)| (u, v)).collect(),
+        weights: (relation.shape.values != Values::Binary).then_some(weights),
+        directed: relation.shape.directed,
+        both_ways: !relation.shape.directed,
+        ..RawNetwork::default()
+    })
+}
+
 fn typed_columns(dataset: &Dataset, table: &Table) -> Vec<RawColumn> {
     let column = |(at, column): (usize, &Column)| RawColumn {
         name: dataset.columns.get(at).cloned().unwrap_or_else(|| format!("x{}", at + 1)),
@@ -144,29 +166,42 @@ fn encode_plain(dataset: &Dataset, ending: &str, out: &mut dyn Write) -> Result<
             "the ending '.{ending}' is no format that this can be written in; use {endings}"
         )))
     };
+    let mut network = |raw: &RawNetwork| match format {
+        Some(Format::EdgeList) => edges::write(raw, out).map_err(failed),
+        Some(Format::Table | Format::Matrix) => matrix::write(raw, out).map_err(failed),
+        Some(Format::MatrixMarket) => matrix_market::write(raw, out).map_err(failed),
+        Some(Format::Pajek) => pajek::write(raw, out).map_err(failed),
+        Some(Format::Gml) => gml::write(raw, out).map_err(failed),
+        Some(Format::GraphMl) => graphml::write(raw, out).map_err(failed),
+        Some(Format::Smat) => smat::write(raw, out).map_err(failed),
+        Some(Format::Mat) => mat::write(raw, out),
+        Some(Format::Npy) => npy::write_network(raw, out),
+        Some(Format::Npz) => npz::write(raw, out),
+        _ => unknown(".edges, .txt, .csv, .mtx, .net, .gml, .graphml, .smat, .mat, .npy or .npz"),
+    };
     match &dataset.data {
+        Data::Network(graph) if ending == "json" => {
+            relations_json::write_simple(dataset, graph, out)
+        }
         Data::Network(graph) if graph.has_hidden() => {
             Err(Error::new("pairs that were not observed cannot be written: leave --hold-out away"))
         }
+        Data::Relations(relations) if ending == "json" => {
+            relations_json::write(dataset, relations, out)
+        }
+        Data::Relations(relations) => {
+            let raw = raw_network(dataset, relations)?;
+            network(&raw)
+        }
         Data::Network(graph) => {
             let edges = graph.links().collect();
-            let raw =
-                RawNetwork { names: dataset.names.clone(), edges, weights: None, directed: false };
-            match format {
-                Some(Format::EdgeList) => edges::write(&raw, out).map_err(failed),
-                Some(Format::Table | Format::Matrix) => matrix::write(&raw, out).map_err(failed),
-                Some(Format::MatrixMarket) => matrix_market::write(&raw, out).map_err(failed),
-                Some(Format::Pajek) => pajek::write(&raw, out).map_err(failed),
-                Some(Format::Gml) => gml::write(&raw, out).map_err(failed),
-                Some(Format::GraphMl) => graphml::write(&raw, out).map_err(failed),
-                Some(Format::Smat) => smat::write(&raw, out).map_err(failed),
-                Some(Format::Mat) => mat::write(&raw, out),
-                Some(Format::Npy) => npy::write_network(&raw, out),
-                Some(Format::Npz) => npz::write(&raw, out),
-                _ => unknown(
-                    ".edges, .txt, .csv, .mtx, .net, .gml, .graphml, .smat, .mat, .npy or .npz",
-                ),
-            }
+            let raw = RawNetwork {
+                names: dataset.names.clone(),
+                edges,
+                both_ways: true,
+                ..RawNetwork::default()
+            };
+            network(&raw)
         }
         Data::Table(cells) => write_columns(dataset, raw_columns(dataset, cells), ending, out),
         Data::Columns(table) => write_columns(dataset, typed_columns(dataset, table), ending, out),

@@ -6,6 +6,7 @@ mod irm;
 mod mixed;
 mod niw;
 mod product;
+pub mod relational;
 
 pub use bernoulli::Bernoulli;
 pub use columns::{Columns, Example};
@@ -13,6 +14,7 @@ pub use irm::Irm;
 pub use mixed::{Mixed, Typed};
 pub use niw::Niw;
 pub use product::{Part, Product};
+pub use relational::Relational;
 
 use crate::families::{Categorical, Gaussian, Poisson};
 use crate::model::Model;
@@ -33,6 +35,11 @@ pub fn visit_all(visitor: &mut impl Visitor) {
     visitor.visit::<Niw>();
     visitor.visit::<Mixed>();
     visitor.visit::<Irm>();
+    visitor.visit::<Relational<relational::Directed>>();
+    visitor.visit::<Relational<relational::Counts>>();
+    visitor.visit::<Relational<relational::Reals>>();
+    visitor.visit::<Relational<relational::Categories>>();
+    visitor.visit::<Relational<relational::Several>>();
 }
 
 /// The names of all models.

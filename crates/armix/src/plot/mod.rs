@@ -36,6 +36,7 @@ mod svg;
 mod text;
 mod thin;
 mod trace;
+mod weights;
 
 pub use acf::{Acf, Quantity, acf};
 pub use adjacency::{Adjacency, adjacency};
@@ -46,6 +47,7 @@ pub use fractions::{FractionPanel, Fractions, fractions};
 pub use similarity::{Similarity, similarity};
 pub use style::{CM, INCH, Style};
 pub use trace::{Trace, trace};
+pub use weights::{Weights, weights};
 
 /// One line of a picture: a quantity of a chain over time.
 #[derive(Debug, Clone, PartialEq)]

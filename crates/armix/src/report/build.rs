@@ -11,6 +11,7 @@ use crate::data::{Data, Dataset};
 use crate::diagnose::{Diagnosis, LEAST_ESS, RHAT_LIMIT, Traced, Verdict, autocorrelation, traced};
 use crate::error::Result;
 use crate::estimate::{Sample, similarity_row};
+use crate::relations::{Relation, Values};
 use crate::run::{Run, TOP};
 use crate::{answer, summary};
 
@@ -73,12 +74,18 @@ impl Page {
         let burn_in = diagnosis.burn_in;
         let (sample, _) = sample_of(run, burn_in)?;
         let layout = Layout::new(answer);
-        let network = data.and_then(|(dataset, _)| match &dataset.data {
-            Data::Network(graph) => Some(graph),
+        let links: Option<Vec<(u32, u32)>> = data.and_then(|(dataset, _)| match &dataset.data {
+            Data::Network(graph) => Some(graph.links().collect()),
             Data::Table(_) => None,
             Data::Columns(_) => None,
+            Data::Relations(relations) => Some(relations.links()),
         });
-        let links: Option<Vec<(u32, u32)>> = network.map(|graph| graph.links().collect());
+        let adjacency = data.and_then(|(dataset, _)| match &dataset.data {
+            Data::Network(graph) => Some(layout.adjacency(&graph.links().collect::<Vec<_>>())),
+            Data::Table(_) => None,
+            Data::Columns(_) => None,
+            Data::Relations(relations) => Some(layout.weights(&relations.list()[0])),
+        });
         let blocks = data.map(|(dataset, beta)| Blocks::new(&dataset.data, beta, &answer.labels));
         Ok(Page {
             title: title.into(),
@@ -92,6 +99,7 @@ impl Page {
                 item_word: match data.map(|d| &d.0.data) {
                     Some(Data::Network(_)) => "vertex".into(),
                     Some(Data::Table(_)) => "row".into(),
+                    Some(Data::Relations(_)) => "vertex".into(),
                     Some(Data::Columns(_)) => "row".into(),
                     None => "item".into(),
                 },
@@ -116,7 +124,7 @@ impl Page {
             estimate: layout.estimate(answer),
             names: names.to_vec(),
             similarity: Some(similarity(&sample, &layout)),
-            adjacency: links.as_ref().map(|links| layout.adjacency(links)),
+            adjacency,
             network: links
                 .filter(|_| run.n <= DRAWN_VERTICES)
                 .map(|links| Network { edges: Packed::pairs(&links) }),
@@ -202,6 +210,25 @@ impl Layout {
         let placed: Vec<(u32, u32)> =
             links.iter().map(|&(u, v)| (position[u as usize], position[v as usize])).collect();
         Matrix::of_links(self.order.len(), &placed)
+    }
+
+    /// The sizes of the values of a relation, from row to column.
+    fn weights(&self, relation: &Relation) -> Matrix {
+        let mut position = vec![0u32; self.order.len()];
+        self.order.iter().zip(0..).for_each(|(&item, at)| position[item as usize] = at);
+        let mut placed = Vec::new();
+        for (u, v, value) in relation.entries() {
+            let (row, column) = (position[u as usize], position[v as usize]);
+            let size = match relation.shape.values {
+                Values::Binary | Values::Categories(_) => 1.0,
+                _ => value.abs(),
+            };
+            placed.push((row, column, size));
+            if !relation.shape.directed && u != v {
+                placed.push((column, row, size));
+            }
+        }
+        Matrix::of_weights(self.order.len(), &placed)
     }
 
     fn table(&self, answer: &Answer, blocks: Option<&Blocks>, columns: &[String]) -> Vec<Block> {

@@ -63,6 +63,23 @@ impl Matrix {
         Matrix::scaled(n, &shares, if densest > 0.0 { f64::from(densest) } else { 1.0 })
     }
 
+    /// An image of weights from one position of the order to another. A cell shows the mean over its pairs;
+    /// the square root of it, so that small weights beside large ones are seen.
+    pub fn of_weights(n: usize, weights: &[(u32, u32, f64)]) -> Self {
+        let size = Matrix::side(n);
+        let mut sums = vec![0.0f64; size * size];
+        for &(row, column, weight) in weights {
+            sums[Matrix::cell(row as usize, n) * size + Matrix::cell(column as usize, n)] += weight;
+        }
+        let mut items = vec![0.0; size];
+        (0..n).for_each(|position| items[Matrix::cell(position, n)] += 1.0);
+        let mean =
+            |(at, sum): (usize, &f64)| (sum / (items[at / size] * items[at % size])).sqrt() as f32;
+        let means: Vec<f32> = sums.iter().enumerate().map(mean).collect();
+        let largest = means.iter().fold(0.0, |most: f32, &mean| most.max(mean));
+        Matrix::scaled(n, &means, if largest > 0.0 { f64::from(largest) } else { 1.0 })
+    }
+
     fn scaled(n: usize, values: &[f32], full: f64) -> Self {
         let size = Matrix::side(n);
         assert_eq!(values.len(), size * size, "a square of {size} cells a side");
@@ -96,6 +113,12 @@ mod tests {
         (cells[1], cells[1000]) = (128, 128); // 0-2 and 1-2 out of four
         (cells[1002], cells[2001]) = (64, 64); // 2-5 out of four
         assert_eq!(matrix.cells, Packed::u8(&cells));
+    }
+
+    #[test]
+    fn weights_have_a_direction() {
+        let matrix = Matrix::of_weights(2, &[(0, 1, 16.0), (1, 1, 1.0)]);
+        assert_eq!((matrix.full, matrix.cells), (4.0, Packed::u8(&[0, 255, 0, 64])));
     }
 
     #[test]

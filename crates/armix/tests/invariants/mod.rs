@@ -47,7 +47,12 @@ fn network(raw: RawNetwork) {
     if n > MAX_PREPARED {
         return;
     }
-    let strict = NetworkOptions { threshold: 1.0, downsample: Some(0.5), largest_component: true };
+    let strict = NetworkOptions {
+        threshold: 1.0,
+        downsample: Some(0.5),
+        largest_component: true,
+        ..Default::default()
+    };
     for options in [NetworkOptions::default(), strict] {
         if let Some(dataset) = says_why(io::network(raw.clone(), &options)) {
             assert!((1..=n).contains(&dataset.names.len()), "vertices after preparation");

@@ -1,0 +1,89 @@
+//! Networks with directions, weights, two sides, unknown pairs and several relations, from file to answer.
+
+use crate::common::{Folder, armix, json, number, refuse, succeed};
+
+const FEW: &str = "-n 20 --warmup 5 --ensembles 2 --chains 2 --seed 3";
+
+/// Two groups that send counts to each other, one way.
+const LETTERS: &str =
+    "0 3 4\n0 4 5\n1 3 3\n1 4 6\n2 3 5\n2 4 4\n2 5 3\n0 5 4\n1 5 4\n0 1 1\n3 4 1\n";
+
+#[test]
+fn all_commands_work_on_all_kinds() {
+    let folder = Folder::with("letters.edges", LETTERS)
+        .and("women.biedges", "# rows 3 cols 4\n0 0\n0 1\n1 0\n1 1\n2 2\n2 3\n")
+        .and("mask.txt", "0 2\n4 5\n")
+        .and("kinds.edges", "0 3 yes\n1 4 no\n2 5 yes\n0 1 no\n");
+    let cases = [
+        ("letters.edges", "--directed --weights counts --hold-out 0.2", "irm-poisson"),
+        ("letters.edges", "--directed --self-loops --weights ignore", "irm-bernoulli"),
+        ("letters.edges", "--weights real --mask mask.txt", "irm-gaussian"),
+        ("letters.edges", "--weights real-all --hold-out 0.2", "irm-gaussian"),
+        ("kinds.edges", "--weights category --hold-out 0.3", "irm-categorical"),
+        ("women.biedges", "--hold-out 0.2", "irm-bernoulli"),
+        (
+            "letters.edges",
+            "--directed --weights counts,category --relation kinds.edges --hold-out 0.2",
+            "irm-relations",
+        ),
+    ];
+    for (at, (data, options, model)) in cases.into_iter().enumerate() {
+        let run = format!("run{at}");
+        let what = format!("{data} {options}");
+        let inspected = json(folder.armix(&format!("inspect {data} {options} --json")));
+        assert_eq!(inspected["model"], model, "{what}");
+        assert!(inspected["why"].as_str().is_some_and(|why| !why.is_empty()), "{what}");
+        let out = json(folder.armix(&format!("fit {data} {options} {FEW} --json --out {run}")));
+        assert_eq!(out["model"]["name"].as_str().or(out["model"].as_str()), Some(model), "{what}");
+        succeed(folder.armix(&format!("resume {run} --iterations +5")));
+        succeed(folder.armix(&format!("summary {run}")));
+        succeed(folder.armix(&format!("diagnose {run}")));
+        succeed(folder.armix(&format!("plot {run} adjacency -o picture.svg")));
+        if options.contains("--hold-out") || options.contains("--mask") {
+            let text = succeed(folder.armix(&format!("predict {run}"))).stdout;
+            assert!(text.contains("vertex_1,vertex_2"), "{what}: {text}");
+        }
+    }
+}
+
+/// Blocks never mix sides, neither in draws nor in estimates.
+#[test]
+fn blocks_have_one_side() {
+    let folder = Folder::new();
+    let line = format!("fit southern-women --bipartite {FEW} --start one --out run");
+    succeed(folder.armix(&line));
+    let labels = succeed(folder.armix("export run labels")).stdout;
+    let sides: Vec<&str> = labels.lines().skip(1).collect();
+    assert_eq!(sides.len(), 32, "{labels}");
+    let exact = Folder::with("g.biedges", "# rows 2 cols 2\n0 0\n1 0\n1 1\n");
+    let posterior = json(exact.armix("exact g.biedges --json"));
+    let mut total = 0.0;
+    for row in posterior.as_array().expect("a list") {
+        let z: Vec<u64> = crate::common::numbers(&row["labels"]);
+        let mixed = z[..2].iter().any(|row| z[2..].contains(row));
+        let p = number(&row["probability"]);
+        assert!(!mixed || p == 0.0, "{row}");
+        total += p;
+    }
+    assert!((total - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let folder = Folder::with("g.edges", "0 1 0.5\n1 2 2\n").and("mask.txt", "0 9\n");
+    for (line, said) in [
+        ("fit g.edges --weights counts", "no count"),
+        ("fit g.edges --weights much", "counts"),
+        ("fit g.edges --mask mask.txt", "'9' is no vertex"),
+        ("fit g.edges --relation none.edges", "none.edges"),
+        ("fit g.edges --weights real --threshold 1", "--threshold"),
+        ("fit g.edges --model irm-poisson", "no count"),
+        ("fit g.edges --weights counts --model irm", "irm-poisson"),
+    ] {
+        let message = refuse(folder.armix(line));
+        assert!(message.contains(said), "{line}: {message}");
+    }
+    let notes = succeed(folder.armix(&format!("fit g.edges {FEW}"))).stderr;
+    assert!(notes.contains("--weights"), "{notes}");
+    assert!(succeed(armix("fit --help")).stdout.contains("--bipartite"));
+}

@@ -1,0 +1,545 @@
+//! Preparation of networks whose directions, weights, self-loops or sides count.
+
+use super::prepare::{NetworkOptions, Weights, busiest, note};
+use super::raw::{Raw, RawNetwork, RawTable};
+use super::{Wanted, read_raw};
+use crate::data::{Data, Dataset, Graph};
+use crate::error::{Error, Result};
+use crate::relations::{Relation, Relations, Shape, Values};
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// One relation before it is built: its name, values and pairs.
+struct Part {
+    shape: Shape,
+    entries: Vec<(u32, u32, f64)>,
+    hidden: Vec<(u32, u32)>,
+}
+
+/// Prepares a network with all that its file says, and with further relations from other files.
+pub(super) fn relational(raw: RawNetwork, options: &NetworkOptions) -> Result<Dataset> {
+    let mut notes = Vec::new();
+    let mut raws = vec![("links".to_string(), raw)];
+    for path in &options.relations {
+        let (_, more) = read_raw(path, Some(Wanted::Network))?;
+        let Raw::Network(more) = more else {
+            return Err(Error::new("this is not a network").in_file(path));
+        };
+        raws.push((name_of(path), more));
+    }
+    let mut names = join(&mut raws);
+    let n = names.len();
+    let masked = match &options.mask {
+        Some(path) => mask(path, &names, raws[0].1.sides.is_some())?,
+        None => Vec::new(),
+    };
+    let sides = sides(&raws, options, &names, &mut notes)?;
+    let mut parts = Vec::new();
+    for (at, (name, raw)) in raws.into_iter().enumerate() {
+        let weights = options.weights_of(at);
+        let whole = Whole { options, names: &names, sides: sides.as_deref(), masked: &masked };
+        parts.push(whole.part(name, raw, weights, &mut notes)?);
+    }
+    let mut sides = sides;
+    if options.downsample.is_some() || options.largest_component {
+        let kept = kept(n, &parts, options, &mut notes)?;
+        let mut number = vec![u32::MAX; n];
+        kept.iter().zip(0..).for_each(|(&v, new)| number[v as usize] = new);
+        for part in &mut parts {
+            let stays = |u: u32, v: u32| number[u as usize].max(number[v as usize]) != u32::MAX;
+            part.entries.retain(|&(u, v, _)| stays(u, v));
+            part.hidden.retain(|&(u, v)| stays(u, v));
+            let moved = |v: &mut u32| *v = number[*v as usize];
+            part.entries.iter_mut().for_each(|(u, v, _)| (moved(u), moved(v)).0);
+            part.hidden.iter_mut().for_each(|(u, v)| (moved(u), moved(v)).0);
+        }
+        names = kept.iter().map(|&v| names[v as usize].clone()).collect();
+        sides = sides.map(|sides| kept.iter().map(|&v| sides[v as usize]).collect());
+    }
+    let sides: Option<Arc<[bool]>> = sides.map(Into::into);
+    let mut relations = Vec::new();
+    for Part { shape, entries, hidden } in parts {
+        if entries.is_empty() {
+            return Err(Error::new(format!(
+                "no {} are left in this network: nothing tells the vertices apart",
+                shape.name
+            )));
+        }
+        relations.push(Relation::new(shape, names.len(), sides.clone(), entries, &hidden)?);
+    }
+    let relations = Relations::new(relations)?;
+    let hidden = relations.hidden().len();
+    note(&mut notes, hidden, "pair was not observed", "pairs were not observed");
+    let dataset = Dataset::new(Data::Relations(relations));
+    Ok(Dataset { names, notes, ..dataset })
+}
+
+/// A table as a network between its rows and its columns.
+pub(super) fn bipartite_table(table: &RawTable) -> Result<RawNetwork> {
+    let texts = |column: &super::raw::RawColumn| {
+        let number = |cell: &Option<String>| {
+            cell.as_ref().is_none_or(|cell| cell.trim().parse::<f64>().is_ok())
+        };
+        !column.cells.iter().all(number)
+    };
+    let (names, columns): (Vec<_>, Vec<_>) =
+        table.columns.iter().enumerate().partition(|(at, column)| *at == 0 && texts(column));
+    let rows = table.rows();
+    let mut raw = RawNetwork::default();
+    raw.names = match names.first() {
+        Some((_, column)) => {
+            column.cells.iter().map(|cell| cell.clone().unwrap_or_default()).collect()
+        }
+        None => (0..rows).map(|row| format!("r{row}")).collect(),
+    };
+    let mut weights = Vec::new();
+    for (c, (_, column)) in columns.iter().enumerate() {
+        for (row, cell) in column.cells.iter().enumerate() {
+            let pair = (row as u32, (rows + c) as u32);
+            match cell.as_ref().map(|cell| cell.trim().parse::<f64>()) {
+                None => raw.hidden.push(pair),
+                Some(Ok(value)) if value.is_finite() => {
+                    if value != 0.0 {
+                        raw.edges.push(pair);
+                        weights.push(value);
+                    }
+                }
+                _ => {
+                    return Err(Error::new(format!(
+                        "row {}, column '{}' holds '{}', which is no number: a bipartite network needs a number in every cell, 0 for no link",
+                        row + 1,
+                        column.name,
+                        cell.clone().unwrap_or_default()
+                    )));
+                }
+            }
+        }
+        let name = column.name.clone();
+        raw.names.push(match name.parse::<f64>() {
+            Ok(_) => format!("c{name}"),
+            Err(_) => name,
+        });
+    }
+    raw.weights = weights.iter().any(|&w| w != 1.0).then_some(weights);
+    Ok(raw.with_first_side(rows))
+}
+
+/// The name of a relation: that of its file.
+fn name_of(path: &Path) -> String {
+    path.file_stem().map_or("links".into(), |stem| stem.to_string_lossy().into_owned())
+}
+
+/// All vertices of all networks by name, in the order of the first one; the networks are renumbered.
+fn join(raws: &mut [(String, RawNetwork)]) -> Vec<String> {
+    let mut names = raws[0].1.names.clone();
+    if raws.len() == 1 {
+        return names;
+    }
+    let mut number: HashMap<String, u32> = names.iter().cloned().zip(0..).collect();
+    for (_, raw) in &mut raws[1..] {
+        let new: Vec<u32> = (raw.names.iter())
+            .map(|name| {
+                *number.entry(name.clone()).or_insert_with(|| {
+                    names.push(name.clone());
+                    names.len() as u32 - 1
+                })
+            })
+            .collect();
+        let moved = |pair: &mut (u32, u32)| *pair = (new[pair.0 as usize], new[pair.1 as usize]);
+        raw.edges.iter_mut().for_each(moved);
+        raw.hidden.iter_mut().for_each(moved);
+    }
+    names
+}
+
+/// The pairs of a file that were not observed, by the names of the vertices.
+pub(super) fn mask(path: &Path, names: &[String], two_sided: bool) -> Result<Vec<(u32, u32)>> {
+    let (_, raw) = read_raw(path, Some(Wanted::Network))?;
+    let Raw::Network(raw) = raw else {
+        return Err(Error::new("this is not a list of pairs").in_file(path));
+    };
+    let number: HashMap<&str, u32> = names.iter().map(String::as_str).zip(0..).collect();
+    let vertex = |name: &str, side: &str| {
+        // Rows and columns that are numbered apart may be named by their numbers.
+        let known = number.get(name).copied();
+        let known = known.or_else(|| number.get(format!("{side}{name}").as_str()).copied());
+        known.ok_or_else(|| {
+            Error::new(format!(
+                "'{name}' is no vertex of the network: a mask lists pairs of its vertices, as they are named there"
+            ))
+            .in_file(path)
+        })
+    };
+    let side = |side: &'static str| if two_sided { side } else { "" };
+    (raw.edges.iter())
+        .map(|&(u, v)| {
+            Ok((
+                vertex(&raw.names[u as usize], side("r"))?,
+                vertex(&raw.names[v as usize], side("c"))?,
+            ))
+        })
+        .collect()
+}
+
+/// Which side each vertex is on: as the file says, or by the two colours that the links leave.
+fn sides(
+    raws: &[(String, RawNetwork)],
+    options: &NetworkOptions,
+    names: &[String],
+    notes: &mut Vec<String>,
+) -> Result<Option<Vec<bool>>> {
+    if let Some(sides) = &raws[0].1.sides {
+        if raws.len() > 1 && sides.len() != names.len() {
+            return Err(Error::new(
+                "a further relation of a bipartite network has vertices of its own: every vertex must be in the first file, which says on which side it is",
+            ));
+        }
+        let second = sides.iter().filter(|s| **s).count();
+        notes.push(format!(
+            "a bipartite network: {} vertices on one side and {second} on the other, and no block has both",
+            sides.len() - second
+        ));
+        return Ok(Some(sides.clone()));
+    }
+    if !options.bipartite {
+        return Ok(None);
+    }
+    let mut neighbours = vec![Vec::new(); names.len()];
+    let mut first = vec![false; names.len()];
+    for &(u, v) in raws.iter().flat_map(|(_, raw)| &raw.edges) {
+        neighbours[u as usize].push(v);
+        neighbours[v as usize].push(u);
+        first[u as usize] = true;
+    }
+    // Vertices that stand first in an edge begin, so that they are the first side if that is possible.
+    let mut colour: Vec<Option<bool>> = vec![None; names.len()];
+    let mut queue = Vec::new();
+    let starts = (0..names.len()).filter(|&v| first[v]).chain(0..names.len());
+    for start in starts {
+        if colour[start].is_some() {
+            continue;
+        }
+        colour[start] = Some(false);
+        queue.push(start as u32);
+        while let Some(v) = queue.pop() {
+            let other = colour[v as usize].map(|c| !c);
+            for &u in &neighbours[v as usize] {
+                if colour[u as usize].is_none() {
+                    colour[u as usize] = other;
+                    queue.push(u);
+                } else if colour[u as usize] != other {
+                    return Err(Error::new(format!(
+                        "--bipartite: this network has no two sides: the link between '{}' and '{}' closes a circle of odd length; leave --bipartite out, or number the sides apart below a line '# rows R cols C'",
+                        names[v as usize], names[u as usize]
+                    )));
+                }
+            }
+        }
+    }
+    let sides: Vec<bool> = colour.into_iter().map(|c| c == Some(true)).collect();
+    let second = sides.iter().filter(|s| **s).count();
+    notes.push(format!(
+        "--bipartite: {} vertices are on one side and {second} on the other, and no block has both",
+        sides.len() - second
+    ));
+    Ok(Some(sides))
+}
+
+/// What all relations share.
+struct Whole<'a> {
+    options: &'a NetworkOptions,
+    names: &'a [String],
+    sides: Option<&'a [bool]>,
+    masked: &'a [(u32, u32)],
+}
+
+impl Whole<'_> {
+    /// What one file says of the pairs.
+    fn part(
+        &self,
+        name: String,
+        raw: RawNetwork,
+        weights: Weights,
+        notes: &mut Vec<String>,
+    ) -> Result<Part> {
+        let Whole { options, names, sides, masked } = *self;
+        let two_sided = sides.is_some();
+        let directed = options.directed && !two_sided;
+        let wrong = |(u, v): (u32, u32), why: &str| {
+            Err(Error::new(format!("'{}' and '{}': {why}", names[u as usize], names[v as usize])))
+        };
+        if raw.directed && !directed && !two_sided {
+            notes.push("directions were dropped; --directed keeps them".to_string());
+        }
+        if weights == Weights::Ignore && raw.weights.is_some() {
+            notes.push(
+            "weights were only compared with --threshold; --weights counts, real, real-all or category uses them"
+                .to_string(),
+        );
+        }
+        let is_real = matches!(weights, Weights::Real | Weights::RealAll);
+        if is_real && raw.weights.is_none() {
+            return Err(Error::new(
+                "--weights real: this file has no weights; leave the option out, or add a third column",
+            ));
+        }
+        if !raw.kinds.is_empty() && !matches!(weights, Weights::Category | Weights::Ignore) {
+            return Err(words(&raw.kinds));
+        }
+        if weights != Weights::Ignore && options.threshold != 0.0 {
+            return Err(Error::new(
+                "--threshold makes weights into links, and --weights uses them as they are: give one of the two",
+            ));
+        }
+        let pair = |(u, v): (u32, u32)| if directed { (u, v) } else { (u.min(v), u.max(v)) };
+        let (kinds, value) = match weights {
+            Weights::Category => kinds(&raw),
+            _ => (Vec::new(), HashMap::new()),
+        };
+        let mut entries = Vec::with_capacity(raw.edges.len());
+        let mut loops = 0;
+        for (at, &(u, v)) in raw.edges.iter().enumerate() {
+            if u == v && !options.self_loops {
+                loops += 1;
+                continue;
+            }
+            let weight = raw.weight(at);
+            let weight = match weights {
+                Weights::Category => value[&weight.to_bits()],
+                Weights::Ignore if !raw.kinds.is_empty() => 1.0,
+                _ => weight,
+            };
+            let (u, v) = pair((u, v));
+            entries.push((u, v, weight));
+            if directed && raw.both_ways && u != v {
+                entries.push((v, u, weight));
+            }
+        }
+        note(
+            notes,
+            loops,
+            "self-loop was dropped; --self-loops keeps it",
+            "self-loops were dropped; --self-loops keeps them",
+        );
+        // Stable, so that weights are added up in the order of the file.
+        entries.sort_by_key(|&(u, v, _)| (u, v));
+        let mut merged: Vec<(u32, u32, f64)> = Vec::with_capacity(entries.len());
+        let mut repeated = 0;
+        for (u, v, weight) in entries {
+            match merged.last_mut().filter(|last| (last.0, last.1) == (u, v)) {
+                None => merged.push((u, v, weight)),
+                Some(last) => {
+                    repeated += 1;
+                    match weights {
+                        Weights::Counts | Weights::Ignore => last.2 += weight,
+                        _ if last.2 == weight => {}
+                        _ => {
+                            return wrong(
+                                (u, v),
+                                match directed {
+                                    true => {
+                                        "this pair has two different weights; give each pair once"
+                                    }
+                                    false => {
+                                        "this pair has two different weights; give each pair once, or keep directions with --directed"
+                                    }
+                                },
+                            );
+                        }
+                    }
+                }
+            }
+        }
+        let mut below = 0;
+        let values = match weights {
+            Weights::Ignore => {
+                let all = merged.len();
+                merged.retain(|e| e.2 > options.threshold);
+                below = all - merged.len();
+                merged.iter_mut().for_each(|e| e.2 = 1.0);
+                Values::Binary
+            }
+            Weights::Counts => Values::Counts,
+            Weights::Real => Values::RealsOnLinks,
+            Weights::RealAll => Values::Reals,
+            Weights::Category => Values::Categories(kinds),
+        };
+        for &(u, v, value) in &merged {
+            if sides.is_some_and(|sides| sides[u as usize] == sides[v as usize]) {
+                return wrong(
+                    (u, v),
+                    "they are linked, but both on the same side of a bipartite network",
+                );
+            }
+            if let Err(why) = values.check(value) {
+                return wrong((u, v), &format!("{why}; choose what weights are with --weights"));
+            }
+        }
+        let above = format!("of a weight of at most {} were dropped", options.threshold);
+        note(notes, below, &format!("pair {above}"), &format!("pairs {above}"));
+        let what = if weights == Weights::Counts { "added up" } else { "counted once" };
+        note(
+            notes,
+            repeated,
+            &format!("repeated edge was {what}"),
+            &format!("repeated edges were {what}"),
+        );
+        let shape = Shape { name, directed, loops: options.self_loops && !two_sided, values };
+        let hidden = raw.hidden.iter().chain(masked).map(|&h| pair(h)).collect();
+        Ok(Part { shape, entries: merged, hidden })
+    }
+}
+
+/// The kinds of edges, after the one that is no edge, and the number of each weight.
+fn kinds(raw: &RawNetwork) -> (Vec<String>, HashMap<u64, f64>) {
+    let mut found: Vec<f64> = (0..raw.edges.len()).map(|at| raw.weight(at)).collect();
+    found.sort_by(f64::total_cmp);
+    found.dedup();
+    let name = |&weight: &f64| match raw.kinds.get(weight as usize) {
+        Some(kind) => kind.clone(),
+        None => weight.to_string(),
+    };
+    let kinds = std::iter::once("no link".to_string()).chain(found.iter().map(name)).collect();
+    (kinds, found.iter().map(|w| w.to_bits()).zip((1..).map(f64::from)).collect())
+}
+
+/// Words in place of weights need an option.
+pub(super) fn words(kinds: &[String]) -> Error {
+    Error::new(format!(
+        "the third column has words ('{}') in place of numbers: --weights category takes them as kinds of edges, --weights ignore leaves them out",
+        kinds[0]
+    ))
+}
+
+/// The vertices that are kept, judged by links without direction.
+fn kept(
+    n: usize,
+    parts: &[Part],
+    options: &NetworkOptions,
+    notes: &mut Vec<String>,
+) -> Result<Vec<u32>> {
+    let edges = parts.iter().flat_map(|p| &p.entries).map(|e| (e.0, e.1)).collect();
+    let graph = Graph::from_edges(n, edges)?;
+    let mut kept: Vec<u32> = (0..n as u32).collect();
+    if let Some(fraction) = options.downsample {
+        kept = busiest(&graph, fraction)?;
+        notes.push(format!("the {} of {n} vertices with the highest degree were kept", kept.len()));
+    }
+    if options.largest_component {
+        let stays: Vec<bool> = (0..n as u32).map(|v| kept.binary_search(&v).is_ok()).collect();
+        let among = graph.links().filter(|&(u, v)| stays[u as usize] && stays[v as usize]);
+        let (component, count) = Graph::from_edges(n, among.collect())?.components();
+        let mut sizes = vec![0usize; count];
+        kept.iter().for_each(|&v| sizes[component[v as usize] as usize] += 1);
+        let largest = (0..count).rev().max_by_key(|&c| sizes[c]).unwrap_or(0) as u32;
+        let before = kept.len();
+        kept.retain(|&v| component[v as usize] == largest);
+        notes.push(format!("the largest component was kept: {} of {before} vertices", kept.len()));
+    }
+    Ok(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::{Options, prepare, read_bytes};
+
+    fn options(change: impl FnOnce(&mut NetworkOptions)) -> Options {
+        let mut options = Options { wanted: Some(Wanted::Network), ..Options::default() };
+        change(&mut options.network);
+        options
+    }
+
+    fn read(name: &str, text: &str, options: &Options) -> Result<Dataset> {
+        let (_, raw) = read_bytes(name, text.as_bytes(), options.wanted)?;
+        prepare(raw, options)
+    }
+
+    fn relations(dataset: &Dataset) -> &Relations {
+        match &dataset.data {
+            Data::Relations(relations) => relations,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn entries(dataset: &Dataset) -> Vec<(u32, u32, f64)> {
+        relations(dataset).list()[0].entries().collect()
+    }
+
+    #[test]
+    fn directions_weights_and_loops_are_kept_if_asked_for() {
+        let text = "0 1 2\n1 0 3\n1 2 1\n2 2 4\n";
+        let counts = options(|o| o.weights = vec![Weights::Counts]);
+        let both = read("g.edges", text, &counts).unwrap();
+        assert_eq!(entries(&both), [(0, 1, 5.0), (1, 2, 1.0)]);
+        assert!(both.notes.iter().any(|n| n.contains("--self-loops")), "{:?}", both.notes);
+        let all = options(|o| {
+            (o.directed, o.self_loops, o.weights) = (true, true, vec![Weights::Counts]);
+        });
+        let all = read("g.edges", text, &all).unwrap();
+        assert_eq!(entries(&all), [(0, 1, 2.0), (1, 0, 3.0), (1, 2, 1.0), (2, 2, 4.0)]);
+        let real = options(|o| o.weights = vec![Weights::Real]);
+        let error = read("g.edges", text, &real).unwrap_err().to_string();
+        assert!(error.contains("'0' and '1'") && error.contains("--directed"), "{error}");
+        let half = read("g.edges", "0 1 0.5\n", &counts).unwrap_err().to_string();
+        assert!(half.contains("0.5 is no count"), "{half}");
+        // A file that says that it is undirected holds both ways.
+        let gml = "graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] ]";
+        let directed = read("g.gml", gml, &options(|o| o.directed = true)).unwrap();
+        assert_eq!(entries(&directed), [(0, 1, 1.0), (1, 0, 1.0)]);
+    }
+
+    #[test]
+    fn kinds_of_edges() {
+        let category = options(|o| o.weights = vec![Weights::Category]);
+        let words = read("g.edges", "a b likes\nb c hates\na c likes\n", &category).unwrap();
+        assert_eq!(entries(&words), [(0, 1, 1.0), (0, 2, 1.0), (1, 2, 2.0)]);
+        let shape = &relations(&words).list()[0].shape;
+        let kinds = ["no link", "likes", "hates"].map(String::from).to_vec();
+        assert_eq!(shape.values, Values::Categories(kinds));
+        let numbers = read("g.edges", "0 1 7\n1 2 -1\n", &category).unwrap();
+        assert_eq!(entries(&numbers), [(0, 1, 2.0), (1, 2, 1.0)]);
+        let plain = read("g.edges", "a b likes\n", &options(|_| ())).unwrap_err().to_string();
+        assert!(plain.contains("--weights category"), "{plain}");
+    }
+
+    #[test]
+    fn two_sides() {
+        let file = read("g.biedges", "# rows 2 cols 2\n0 0\n1 1\n", &options(|_| ())).unwrap();
+        assert_eq!(relations(&file).sides(), Some(&[false, false, true, true][..]));
+        assert_eq!(entries(&file), [(0, 2, 1.0), (1, 3, 1.0)]);
+        let bipartite = options(|o| o.bipartite = true);
+        let coloured = read("g.edges", "a x\nb x\ny b\n", &bipartite).unwrap();
+        assert_eq!(relations(&coloured).sides(), Some(&[false, true, false, true][..]));
+        let odd = read("g.edges", "a b\nb c\nc a\n", &bipartite).unwrap_err().to_string();
+        assert!(odd.contains("odd length"), "{odd}");
+        let table = Options { wanted: None, ..bipartite };
+        let table = read("t.csv", "who,e1,e2,e3\nann,1,0,\nbob,0,2,1\n", &table).unwrap();
+        assert_eq!(table.names, ["ann", "bob", "e1", "e2", "e3"]);
+        assert_eq!(relations(&table).hidden(), [(0, 4)]);
+    }
+
+    #[test]
+    fn unknown_pairs_of_a_matrix() {
+        let matrix = "0,1,?,0\n1,0,1,0\n?,1,0,1\n0,0,1,0\n";
+        let simple = read("m.csv", matrix, &options(|_| ())).unwrap();
+        assert_eq!(simple.data.hidden(), [(0, 2)]);
+        let directed = read("m.csv", matrix, &options(|o| o.directed = true)).unwrap();
+        assert_eq!(directed.data.hidden(), [(0, 2), (2, 0)]);
+        assert_eq!(entries(&directed).len(), 6);
+        // What was a table before stays one unless a network is wanted.
+        let table = read("m.csv", matrix, &Options::default()).unwrap();
+        assert!(!matches!(table.data, Data::Network(_) | Data::Relations(_)));
+    }
+
+    #[test]
+    fn vertices_are_kept_with_their_relations() {
+        let options = options(|o| {
+            (o.directed, o.largest_component) = (true, true);
+        });
+        let kept = read("g.edges", "0 1\n2 3\n3 4\n4 2\n", &options).unwrap();
+        assert_eq!(kept.names, ["2", "3", "4"]);
+        assert_eq!(entries(&kept), [(0, 1, 1.0), (1, 2, 1.0), (2, 0, 1.0)]);
+    }
+}

@@ -1,0 +1,112 @@
+//! A small made-up network for each kind of relational model, for verification.
+
+use super::{Priors, Relational};
+use crate::families::Grid;
+use crate::relations::{Relation, Relations, Shape, Values};
+use std::sync::Arc;
+
+/// Names a model and makes its example.
+pub trait Example: Sized + Send + Sync + 'static {
+    /// The name of the model.
+    const NAME: &'static str;
+    /// A network of n vertices.
+    fn example(n: usize) -> Relational<Self>;
+}
+
+/// Zeros and ones: directed, with self-loops.
+#[derive(Debug)]
+pub struct Directed;
+/// Counts, bipartite.
+#[derive(Debug)]
+pub struct Counts;
+/// Real numbers on links, directed.
+#[derive(Debug)]
+pub struct Reals;
+/// Categories, undirected, with self-loops.
+#[derive(Debug)]
+pub struct Categories;
+/// Several relations: real numbers on all pairs, and directed counts.
+#[derive(Debug)]
+pub struct Several;
+
+const PRIORS: Priors =
+    Priors { beta: (0.8, 1.7), counts: (1.4, 0.7), reals: (0.3, 2.5, 0.9), categories: 0.6 };
+
+/// What mixing sides costs in examples: little, so that every partition has some probability.
+const APART: f64 = 0.7;
+
+/// A relation with values that follow no symmetry; something is hidden if n is odd.
+fn relation(
+    n: usize,
+    sides: Option<Arc<[bool]>>,
+    directed: bool,
+    loops: bool,
+    values: Values,
+) -> Relation {
+    let shape = Shape { name: "example".into(), directed, loops, values };
+    let mut entries = Vec::new();
+    let all = (0..n as u32).flat_map(|u| (0..n as u32).map(move |v| (u, v)));
+    for (u, v) in all.filter(|(u, v)| directed || u <= v) {
+        let apart = sides.as_ref().is_none_or(|s| s[u as usize] != s[v as usize]);
+        let mixed = (u * u + 3 * v + u * v) % 7;
+        if apart && (u != v || (loops && sides.is_none())) && (mixed < 4 || (u, v) == (0, 1)) {
+            let value = match &shape.values {
+                Values::Binary => 1.0,
+                Values::Counts => f64::from(mixed % 3 + 1),
+                Values::RealsOnLinks | Values::Reals => f64::from(mixed) * 0.75 - 1.25,
+                Values::Categories(kinds) => f64::from(mixed % (kinds.len() as u32 - 1) + 1),
+            };
+            entries.push((u, v, value));
+        }
+    }
+    let hidden = [(0, 2), (1, 2), (4, 2), (1, 1), (0, 3)];
+    let hidden: Vec<(u32, u32)> =
+        hidden.into_iter().filter(|(u, v)| n % 2 == 1 && (*u.max(v) as usize) < n).collect();
+    Relation::new(shape, n, sides, entries, &hidden).expect("an example is valid")
+}
+
+fn model<E: Example>(relations: Vec<Relation>) -> Relational<E> {
+    let data = Relations::new(relations).expect("an example is valid");
+    // Wide enough for all that may be drawn.
+    let grid = Grid::new([-1e4, 1e4].into_iter(), 100);
+    let model = Relational::with_grid(data, &PRIORS, Some(grid)).expect("an example is valid");
+    Relational { apart: APART, ..model }
+}
+
+impl Example for Directed {
+    const NAME: &'static str = "irm-bernoulli";
+    fn example(n: usize) -> Relational<Self> {
+        model(vec![relation(n, None, true, true, Values::Binary)])
+    }
+}
+
+impl Example for Counts {
+    const NAME: &'static str = "irm-poisson";
+    fn example(n: usize) -> Relational<Self> {
+        let sides: Arc<[bool]> = (0..n).map(|v| v % 3 == 1).collect();
+        model(vec![relation(n, Some(sides), false, false, Values::Counts)])
+    }
+}
+
+impl Example for Reals {
+    const NAME: &'static str = "irm-gaussian";
+    fn example(n: usize) -> Relational<Self> {
+        model(vec![relation(n, None, true, false, Values::RealsOnLinks)])
+    }
+}
+
+impl Example for Categories {
+    const NAME: &'static str = "irm-categorical";
+    fn example(n: usize) -> Relational<Self> {
+        let kinds = ["none", "some", "many"].map(String::from).to_vec();
+        model(vec![relation(n, None, false, true, Values::Categories(kinds))])
+    }
+}
+
+impl Example for Several {
+    const NAME: &'static str = "irm-relations";
+    fn example(n: usize) -> Relational<Self> {
+        let counts = relation(n, None, true, false, Values::Counts);
+        model(vec![relation(n, None, false, false, Values::Reals), counts])
+    }
+}
