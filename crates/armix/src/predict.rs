@@ -156,6 +156,11 @@ fn each_state<M: Model>(target: &Target<M>, draws: &Draws<'_>, mut visit: impl F
     }
 }
 
+/// A single draw.
+fn only(row: &Row) -> Draws<'_> {
+    Draws { rows: vec![row], hypers: Vec::new() }
+}
+
 /// ln p of each of these values of entries: the mean over the draws of its probability (or density) given the
 /// blocks.
 ///
@@ -244,11 +249,7 @@ pub fn table_score<M: Model>(
     TableScore {
         entries: held_out.len(),
         log_score: mean(ln_values(target, draws, held_out)),
-        log_score_of_one_block: mean(ln_values(
-            target,
-            &Draws { rows: vec![&together], hypers: Vec::new() },
-            held_out,
-        )),
+        log_score_of_one_block: mean(ln_values(target, &only(&together), held_out)),
     }
 }
 
@@ -464,7 +465,7 @@ mod tests {
         let one = evidence(&with(1)) / (evidence(&with(1)) + evidence(&with(0)));
         let posterior = exact::posterior(&target).unwrap();
         let predicted: f64 = (posterior.iter())
-            .map(|p| p.probability * entries(&target, &[&Row::new(&p.labels)], &[(1, 1)])[0])
+            .map(|p| p.probability * entries(&target, &only(&Row::new(&p.labels)), &[(1, 1)])[0])
             .sum();
         assert!((predicted - one).abs() < 1e-12, "{predicted} ≠ {one}");
     }
@@ -496,7 +497,7 @@ mod tests {
             let held = [HeldOut { entry: (row, column), value }];
             let predicted: f64 = (posterior.iter())
                 .map(|p| {
-                    p.probability * ln_values(&target, &[&Row::new(&p.labels)], &held)[0].exp()
+                    p.probability * ln_values(&target, &only(&Row::new(&p.labels)), &held)[0].exp()
                 })
                 .sum();
             let exact = evidence(with) / all;
@@ -525,7 +526,7 @@ mod tests {
         let hidden = Graph::new(4, &edges).unwrap().hiding(&[(3, 2)]);
         let target = Target::new(Irm::new(hidden, 0.8, 1.7).unwrap(), 1.3).unwrap();
         let predicted: f64 = (exact::posterior(&target).unwrap().iter())
-            .map(|p| p.probability * entries(&target, &[&Row::new(&p.labels)], &[(2, 3)])[0])
+            .map(|p| p.probability * entries(&target, &only(&Row::new(&p.labels)), &[(2, 3)])[0])
             .sum();
         let exact = linked / (linked + unlinked);
         assert!((predicted - exact).abs() < 1e-12, "{predicted} ≠ {exact}");

@@ -14,7 +14,6 @@ use armix::partition::{Partition, all_partitions};
 use armix::prior::{Components, PriorChoice};
 use armix::rng::{Purpose, Rng};
 use armix::state::Target;
-use std::sync::Arc;
 
 const N: usize = 5;
 const ALPHA: f64 = 1.3;
