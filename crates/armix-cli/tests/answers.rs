@@ -372,6 +372,61 @@ fn other_files_and_links_are_left_alone() {
     assert!(!left.into_iter().any(|name| name.to_string_lossy().starts_with('.')), "leftovers");
 }
 
+/// All that is said of a run works for columns of any types, and a run that was resumed gives the same bytes.
+#[test]
+fn a_table_of_any_columns() {
+    let mut text = String::from("name,size,eggs,colour,fed\n");
+    for row in 0..40 {
+        let (late, step) = (row / 20, row * row % 7);
+        let size = if row == 5 { String::new() } else { format!("{}", 10 * late + step) + ".5" };
+        let colour = ["red", "blue", "green"][if step == 3 { 2 } else { late }];
+        let fed = ["no", "yes"][(late + usize::from(step == 1)) % 2];
+        text += &format!("r{row},{size},{},{colour},{fed}\n", 8 * late + step % 3);
+    }
+    let new = "name,size,eggs,colour,fed\nx,2.5,1,red,no\ny,,9,blue,\n";
+    let folder = Folder::new().and("t.csv", &text).and("new.csv", new);
+    let i = json(folder.armix("inspect t.csv --json"));
+    assert_eq!(i["model"], "mixed");
+    assert_eq!(i["column_types"][1]["type"], "real");
+    assert_eq!(i["column_types"][2]["why"], "whole numbers from 0 on");
+    let said = succeed(folder.armix("inspect t.csv --types eggs=categorical")).stdout;
+    assert!(said.contains("→ categorical (as --types says)"), "{said}");
+    let run = "fit t.csv --iterations 100 --chains 2 --ensembles 2 --hold-out 0.1";
+    let said = succeed(folder.armix(&format!("{run} --out RUN")));
+    assert!(said.stderr.contains("1 cell is missing and integrated out"), "{}", said.stderr);
+    assert!(said.stdout.contains("if all rows were in one block"), "{}", said.stdout);
+    let s = json(folder.armix("summary RUN --json"));
+    let score = &s["held_out"];
+    assert!(number(&score["log_score"]) > number(&score["log_score_of_one_block"]), "{score}");
+    let said = succeed(folder.armix("summary RUN")).stdout;
+    assert!(said.contains("colour = "), "{said}");
+    let p = json(folder.armix("predict RUN --json"));
+    let entries = p["entries"].as_array().unwrap();
+    let of = |column: &str| entries.iter().find(|e| e["column"] == column).unwrap();
+    assert!(["red", "blue", "green"].contains(&of("colour")["value"].as_str().unwrap()));
+    assert!(number(&of("fed")["probability"]) <= 1.0);
+    let csv = succeed(folder.armix("predict RUN")).stdout;
+    assert!(csv.starts_with("row,column,value,probability,actual\n"), "{csv}");
+    let a = json(folder.armix("predict RUN --new new.csv --json"));
+    let block = |row: usize| a["estimate"][row].as_u64().unwrap() as usize;
+    let probability = |item: usize, block: usize| number(&a["assignments"][item]["blocks"][block]);
+    assert!(probability(0, block(1)) > 0.5 && probability(1, block(39)) > 0.5, "{a}");
+    succeed(folder.armix("diagnose RUN"));
+    succeed(folder.armix("report RUN"));
+    // Half of it, and then the rest.
+    succeed(folder.armix(&format!("{} --quiet --out HALF", run.replace("100", "50"))));
+    succeed(folder.armix("resume HALF --iterations 100 --quiet"));
+    let trace = |run: &str| fs::read(folder.path().join(run).join("trace.csv")).unwrap();
+    assert_eq!(trace("RUN"), trace("HALF"));
+    // Other models of the same table.
+    for model in ["niw", "gaussian", "poisson", "categorical"] {
+        let line =
+            format!("fit reals.csv --model {model} -n 20 --chains 2 --ensembles 2 --quiet --json");
+        let folder = Folder::with("reals.csv", "a,b\n1,2\n2,3\n1,2\n8,9\n9,9\n8,7\n");
+        assert_eq!(json(folder.armix(&line))["model"], model);
+    }
+}
+
 #[test]
 fn new_rows_may_lack_names_and_columns() {
     let row = |r: usize| if r < 15 { "yes,yes,no,no" } else { "no,no,yes,yes" };

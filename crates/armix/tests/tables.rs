@@ -2,7 +2,7 @@
 
 use armix::answer;
 use armix::compare::adjusted_rand;
-use armix::data::{Column, Data, Dataset};
+use armix::data::{Column, Dataset};
 use armix::ensemble;
 use armix::error::Result;
 use armix::estimate::{Loss, SearchOptions, minimise};
@@ -157,4 +157,37 @@ fn agreement(file: &str, column: &str, run: &Run) -> f64 {
     let (draws, _) = answer::sample_of(run, 200).unwrap();
     let estimate = minimise(&draws, Loss::Vi, &SearchOptions::default());
     adjusted_rand(&estimate.labels, &truth)
+}
+
+/// The velocities of 82 galaxies. Roeder (1990) sees 3 to 7 groups, Escobar and West (1995) have most of the posterior
+/// on 4 to 9, Richardson and Green (1997) on 5 to 7; under other priors 3 are enough.
+#[test]
+fn galaxies_have_a_few_groups() {
+    let Some((_, run)) = sample("galaxies", None) else { return };
+    let mean = mean_blocks(&run);
+    assert!((2.5..9.0).contains(&mean), "{mean} blocks on average");
+}
+
+/// The eruptions of Old Faithful are short or long.
+#[test]
+fn old_faithful_has_two_groups() {
+    let Some((data, run)) = sample("faithful", Some("niw")) else { return };
+    assert_eq!(data.columns, ["eruptions", "waiting"]);
+    let mean = mean_blocks(&run);
+    assert!((1.9..3.5).contains(&mean), "{mean} blocks on average");
+}
+
+/// Classes that were not used are found again: adjusted Rand indices of estimates and classes.
+#[test]
+fn classes_are_found_again() {
+    for (file, model, column, least) in [
+        ("zoo", None, "type", 0.6),
+        ("house_votes84", None, "class", 0.3),
+        ("iris", Some("niw"), "class", 0.5),
+    ] {
+        let Some((_, run)) = sample(file, model) else { return };
+        let ari = agreement(file, column, &run);
+        eprintln!("{file}: ARI {ari:.3}, {:.1} blocks", mean_blocks(&run));
+        assert!(ari > least, "{file}: ARI {ari}");
+    }
 }

@@ -24,7 +24,9 @@ impl Grid {
         }
         // Σk² ≤ n 2²ᵇ must stay below 2¹²⁶.
         let bits = 52.min((126 - (64 - largest.leading_zeros())) / 2) as i32;
-        let (_, exponent) = libm::frexp((high - low).max(1e-200));
+        // A single value is in the middle, whatever the unit.
+        let range = if high > low { (high - low).max(1e-140) } else { high.abs().max(1.0) };
+        let (_, exponent) = libm::frexp(range);
         Grid { middle: low + (high - low) / 2.0, unit: libm::ldexp(1.0, exponent - bits) }
     }
 
