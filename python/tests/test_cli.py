@@ -34,6 +34,8 @@ CASES = [
     ("karate", {}, []),
     ("karate", {"seed": 7, "moves": "sm,gibbs", "alpha": 0.5, "beta": (1, 2)}, ["--seed", 7, "--moves", "sm,gibbs", "--alpha", 0.5, "--beta", "1,2"]),
     ("bernoulli-1", {"start": "one", "thin": 5, "hold_out": 0.1}, ["--start", "one", "--thin", 5, "--hold-out", 0.1]),
+    ("karate", {"prior": "pitman-yor", "discount": 0.4, "sample_hyper": True}, ["--prior", "pitman-yor", "--discount", 0.4, "--sample-hyper"]),
+    ("karate", {"prior": "mfm", "gamma": 2, "components": "poisson:3"}, ["--prior", "mfm", "--gamma", 2, "--components", "poisson:3"]),
     ("planted:3,10,0.6,0.1", {"threads": 1, "warmup": 3}, ["--threads", 2, "--warmup", 3]),
 ]
 

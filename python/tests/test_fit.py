@@ -178,3 +178,28 @@ def test_what_is_known_beforehand(karate):
     assert (draws[:, 4:7] == draws[:, [4]]).all() and draws.max() < 3
     with pytest.raises(ValueError, match="'nobody', which is not in the data"):
         armix.fit(karate, known={"nobody": "x"}, progress=False)
+
+
+def test_sampled_hyper_parameters(small):
+    fit = armix.fit("karate", prior="mfm", sample_hyper=True, hold_out=0.1, **small)
+    assert list(fit.hypers) == ["gamma", "beta_plus", "beta_minus"]
+    for name, values in fit.hypers.items():
+        assert values.shape == fit.log_joint.shape and (values > 0).all() and values.std() > 0
+        assert name in fit.rhat and name in fit.ess and name in fit.trace.columns
+        assert np.array_equal(fit.trace[name], values.transpose(2, 0, 1).ravel())
+    assert "beta_plus" in str(fit.summary()) and fit.summary()["hypers"]["gamma"]["mean"] > 0
+    assert 0 < fit.held_out_score()["auc"] <= 1
+    fixed = armix.fit("karate", **small)
+    assert fixed.hypers == {} and "hypers" not in fixed.summary()
+
+
+def test_priors_that_are_refused(small):
+    for options, words in [
+        ({"prior": "dp"}, "no prior 'dp'"),
+        ({"discount": 0.1}, "belongs to prior='pitman-yor'"),
+        ({"prior": "pitman-yor", "discount": 2}, "discount = 2"),
+        ({"prior": "mfm", "components": "many"}, "geometric:0.1"),
+        ({"prior": "mfm", "components": "poisson:-1"}, "components poisson:-1"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            armix.fit("karate", **options, **small)

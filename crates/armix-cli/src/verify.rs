@@ -8,7 +8,7 @@ use std::process::ExitCode;
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 For every move and model all paths of the proposal are enumerated on 4 items (every background)
-and 5 items (a fixed sample of backgrounds). The columns are the largest errors found:
+and 5 items (a fixed sample of backgrounds), and with the other priors on 4 items (a sample). The columns are the largest errors found:
   row sum     the probabilities of all outcomes sum to 1
   replay      the way back is given its true probability
   paths       outcomes that more than one path leads to

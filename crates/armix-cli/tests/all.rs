@@ -9,5 +9,6 @@ mod constraints;
 mod input;
 mod networks;
 mod paper;
+mod priors;
 mod process;
 mod runs;

@@ -150,8 +150,8 @@ fn verify_proves_every_move_and_catches_every_control() {
         assert!(number(&line["errors"]["paths"]) > 0.0, "{line}");
     }
     let moves = lines.iter().filter(|l| l["control"] == false);
-    // Nine moves, two models, two sizes.
-    assert_eq!(moves.count(), 36);
+    // Nine moves, two models, two sizes and two more priors.
+    assert_eq!(moves.count(), 72);
     for model in ["irm", "bernoulli"] {
         let of_model = lines.iter().filter(|l| l["model"] == model);
         let controls = of_model.filter(|l| l["control"] == true);

@@ -149,7 +149,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("exact", &["error", "model", "partition", "state"]),
     ("io", &["data", "error", "partition", "relations"]),
     ("builtin", &["data", "error", "families", "rng"]),
-    ("verify", &["exact", "model", "models", "moves", "partition", "rng", "state", "sweep"]),
+    (
+        "verify",
+        &["exact", "model", "models", "moves", "partition", "prior", "rng", "state", "sweep"],
+    ),
 ];
 
 fn sources(folder: &Path, out: &mut Vec<(String, String)>) {

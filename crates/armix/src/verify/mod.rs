@@ -20,6 +20,7 @@ use crate::models::{self, Visitor};
 use crate::moves::metropolis::{Replay, acceptance};
 use crate::moves::{Background, Kind, Options, Phi, Proposal, registry};
 use crate::partition::{Item, Partition, all_partitions, canonical};
+use crate::prior::{Components, PriorChoice};
 use crate::rng::{Purpose, Rng};
 use crate::state::{State, Target};
 use crate::sweep::{Candidates, Chooser};
@@ -368,7 +369,13 @@ pub struct Line {
     pub passed: bool,
 }
 
-/// Verifies every move with every model, and all controls; `report` gets each line when it is done.
+/// Besides the Chinese restaurant, which everything else is verified with.
+const OTHER_PRIORS: [PriorChoice; 2] = [
+    PriorChoice::PitmanYor { discount: 0.4 },
+    PriorChoice::Mfm { gamma: 0.7, components: Components::Poisson(2.0) },
+];
+
+/// Verifies every move with every model and prior, and all controls; `report` gets each line when it is done.
 pub fn verify_all(report: &mut dyn FnMut(Line)) {
     struct All<'a>(&'a mut dyn FnMut(Line));
     impl Visitor for All<'_> {
@@ -384,6 +391,21 @@ pub fn verify_all(report: &mut dyn FnMut(Line)) {
                         name: entry.name.into(),
                         model: M::NAME,
                         n,
+                        control: false,
+                        passed: errors.within(TOLERANCE),
+                        errors,
+                    });
+                }
+            }
+            for choice in OTHER_PRIORS {
+                let prior = choice.build(1.3, 4).expect("a valid prior");
+                let problem = Problem::new(Target::with_prior(M::example(4), prior));
+                for entry in registry::<M>() {
+                    let errors = problem.registered(entry.name, &Backgrounds::Sample(40));
+                    (self.0)(Line {
+                        name: format!("{}, prior {}", entry.name, choice.name()),
+                        model: M::NAME,
+                        n: 4,
                         control: false,
                         passed: errors.within(TOLERANCE),
                         errors,
