@@ -16,7 +16,7 @@ pub(crate) use armix::problem::{Job, info, load, model_info, reload, with_target
 pub(crate) struct DataArgs {
     /// The model: irm for simple networks, irm-bernoulli (directed, bipartite, with self-loops), irm-poisson
     /// (counts), irm-gaussian (real weights), irm-categorical (kinds of edges); for tables bernoulli (zeros and ones), categorical, poisson (counts),
-    /// gaussian (reals), niw (reals, with correlations), mixed (any columns) [default: what the data are]
+    /// gaussian (reals), niw (reals, with correlations), student-t (reals with outliers), mixed (any columns) [default: what the data are]
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     pub model: Option<String>,
 
@@ -56,6 +56,20 @@ pub(crate) struct DataArgs {
     /// The largest number of blocks
     #[arg(long, value_name = "K", help_heading = "Model")]
     pub max_blocks: Option<usize>,
+
+    /// Degrees of freedom of student-t; the fewer, the further away outliers may be
+    #[arg(
+        long,
+        default_value_t = 4.0,
+        value_name = "NU",
+        allow_negative_numbers = true,
+        help_heading = "Model"
+    )]
+    pub degrees_of_freedom: f64,
+
+    /// Parameters that each row of student-t holds ready for a block; the posterior is the same for any number
+    #[arg(long, default_value_t = 4, value_name = "M", help_heading = "Model")]
+    pub menu: usize,
 
     /// Seed of the built-in data that are generated at random
     #[arg(long, default_value_t = 1, value_name = "SEED", help_heading = "Data")]
@@ -204,6 +218,8 @@ impl DataArgs {
             bipartite: args.bipartite,
             mask: args.mask.map(absolute),
             relations: args.relations.into_iter().map(absolute).collect(),
+            degrees_of_freedom: args.degrees_of_freedom,
+            menu: args.menu,
             hold_out: args.hold_out,
             hold_out_seed: args.hold_out_seed,
         })

@@ -2,7 +2,7 @@
 
 use crate::data::{self, DataArgs, Job};
 use crate::output::{emit, emit_json};
-use armix::error::Result;
+use armix::error::{Error, Result};
 use armix::exact::{self, ExactRow};
 use armix::model::Model;
 use armix::state::Target;
@@ -34,6 +34,12 @@ struct Exact;
 impl Job for Exact {
     type Output = Vec<ExactRow>;
     fn run<M: Model>(self, target: Target<M>) -> Result<Vec<ExactRow>> {
+        if target.model.reals_per_block() > 0 {
+            return Err(Error::new(format!(
+                "the model {} has no closed form that could be enumerated: sample it with armix fit",
+                M::NAME
+            )));
+        }
         exact::posterior(&target)
     }
 }

@@ -36,6 +36,9 @@ pub struct ChainCheckpoint {
     /// Its hyper-parameters, if they are sampled. Saved beside, because there were none once.
     #[serde(skip)]
     pub hypers: Vec<f64>,
+    /// The parameters of its blocks, in models that have any. Saved beside, too.
+    #[serde(skip)]
+    pub parameters: Vec<f64>,
     /// One counter for each entry of the schedule.
     pub counters: Vec<Counter>,
     /// All proposals together.

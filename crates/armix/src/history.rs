@@ -213,6 +213,18 @@ impl Past<'_> {
         None
     }
 
+    /// Labels of a state from the chain's own past and of one from everybody's; none if there is no past.
+    pub fn draw_two(&self, rng: &mut Rng) -> Vec<Vec<u32>> {
+        let rounds = self.rounds() as u64;
+        if rounds == 0 {
+            return Vec::new();
+        }
+        let own = &self.round(rng.below(rounds)).rows[self.chain];
+        let others = &self.round(rng.below(rounds)).rows;
+        let other = &others[rng.below(others.len() as u64) as usize];
+        vec![own.labels(), other.labels()]
+    }
+
     fn round(&self, index: u64) -> &Round {
         &self.history.rounds[self.from + index as usize]
     }

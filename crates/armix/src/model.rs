@@ -119,4 +119,35 @@ pub trait Model: Sized + Send + Sync + 'static {
 
     /// The bytes that the statistics of one state take with so many blocks.
     fn stats_bytes(&self, blocks: usize) -> u64;
+
+    /// How many reals make the parameters of one block, in models that cannot integrate them out. A chain
+    /// keeps them beside z, block after block in the order of first items. Most models have none.
+    fn reals_per_block(&self) -> usize {
+        0
+    }
+
+    /// Begins an iteration of a chain that keeps these parameters, or none yet: the model whose p(Y | z),
+    /// given auxiliary variables that it draws, the moves of the iteration work with. It may be informed by
+    /// past states, but by z only as far as it is a draw given z and the parameters.
+    fn lay_out(
+        &self,
+        _z: &Partition,
+        _parameters: &[f64],
+        _past: &[Vec<u32>],
+        _uniform: &mut dyn FnMut() -> f64,
+    ) -> Option<Self> {
+        None
+    }
+
+    /// Ends an iteration: draws the parameters of all blocks given what was laid out, and returns
+    /// ln p(Y, parameters | z).
+    fn pick_up(
+        &self,
+        stats: &Self::Stats,
+        z: &Partition,
+        _parameters: &mut Vec<f64>,
+        _uniform: &mut dyn FnMut() -> f64,
+    ) -> f64 {
+        self.ln_evidence(stats, z)
+    }
 }

@@ -4,12 +4,13 @@ use crate::data::{Data, Dataset, HeldOut, Kind, MISSING, Table};
 use crate::error::{Error, Result};
 use crate::history::Row;
 use crate::model::Model;
-use crate::partition::{Item, Slot};
+use crate::partition::{Item, Partition, Slot, canonical};
 use crate::relations::Relations;
 use crate::rng::{Purpose, Rng};
 use crate::run::Draws;
 use crate::state::{State, Target};
 use serde::Serialize;
+use std::sync::Arc;
 
 /// More entries than this cannot be held out: each takes some bytes.
 const MAX_HELD_OUT: f64 = 3e7;
@@ -128,6 +129,24 @@ fn held_out_pairs(relations: &Relations, fraction: f64, rng: &mut Rng) -> Vec<He
     held_out
 }
 
+/// The target with which a draw predicts, given labels of the first items: the same, unless the model has
+/// parameters that it does not integrate out. Then these are laid out for the blocks of this draw.
+fn for_draw<M: Model>(target: &Target<M>, labels: &[u32]) -> Target<M> {
+    let model = &target.model;
+    if model.reals_per_block() == 0 {
+        return target.clone();
+    }
+    let mut labels = canonical(labels);
+    let blocks = labels.iter().max().map_or(0, |&label| label + 1);
+    labels.extend(blocks..blocks + (model.n() - labels.len()) as u32);
+    let z = Partition::from_labels(&labels);
+    // Always the same, so that predictions are.
+    let mut rng = Rng::from_seed(Purpose::Predict, 0);
+    let laid_out = model.lay_out(&z, &[], &[labels], &mut || rng.uniform());
+    let model = laid_out.map_or_else(|| model.clone(), Arc::new);
+    Target { model, ..target.clone() }
+}
+
 /// The posterior probability that each of these entries (pairs of vertices, or row and column) is one:
 /// its probability given the blocks, averaged over the draws.
 ///
@@ -149,10 +168,11 @@ fn each_state<M: Model>(target: &Target<M>, draws: &Draws<'_>, mut visit: impl F
     let mut labels = Vec::new();
     for (at, row) in draws.rows.iter().enumerate() {
         row.unpack(&mut labels);
-        visit(&match draws.hypers.get(at) {
-            Some(hypers) => State::from_labels(&target.with_hypers(hypers), &labels),
-            None => State::from_labels(target, &labels),
-        });
+        let target = match draws.hypers.get(at) {
+            Some(hypers) => for_draw(&target.with_hypers(hypers), &labels),
+            None => for_draw(target, &labels),
+        };
+        visit(&State::from_labels(&target, &labels));
     }
 }
 
@@ -367,7 +387,7 @@ pub fn assign<M: Model>(target: &Target<M>, draws: &[&Row], estimate: &[u32]) ->
     let target = Target { prior, ..target.clone() };
     for draw in draws {
         draw.unpack(&mut labels);
-        let mut state = State::from_first_labels(&target, &labels);
+        let mut state = State::from_first_labels(&for_draw(&target, &labels), &labels);
         // The share of every slot's items in the blocks of the estimate.
         let mut share = vec![0.0; state.z().slots() * blocks];
         for (item, &block) in estimate.iter().enumerate() {

@@ -9,7 +9,8 @@ use crate::io::raw::{Raw, RawNetwork};
 use crate::io::{self, NetworkOptions, TableOptions, Wanted, Weights};
 use crate::model::Model;
 use crate::models::relational::{self, Example as _};
-use crate::models::{self, Bernoulli, Columns, Irm, Mixed, Niw, Relational};
+use crate::models::student::{self, StudentT};
+use crate::models::{self, Bernoulli, Columns, Irm, Mixed, Niw, Relational, StudentMixture};
 use crate::prior::PriorChoice;
 use crate::relations::{Relations, Values};
 use crate::state::Target;
@@ -47,6 +48,12 @@ pub struct Choice {
     /// The types of columns that are not what they seem.
     #[serde(default)]
     pub types: Vec<(String, Kind)>,
+    /// ν of Student's t.
+    #[serde(default = "degrees_of_freedom")]
+    pub degrees_of_freedom: f64,
+    /// The parameters that each item holds ready, in models that cannot integrate them out.
+    #[serde(default = "menu")]
+    pub menu: usize,
     /// Hide this fraction of pairs or cells.
     #[serde(default)]
     pub hold_out: Option<f64>,
@@ -76,6 +83,17 @@ pub struct Choice {
     pub relations: Vec<PathBuf>,
 }
 
+fn degrees_of_freedom() -> f64 {
+    student::DEGREES_OF_FREEDOM
+}
+
+fn menu() -> usize {
+    student::ENTRIES
+}
+
+/// Longer menus are taken for a mistake.
+const MAX_MENU: usize = 1000;
+
 impl Default for Choice {
     fn default() -> Self {
         Choice {
@@ -91,6 +109,8 @@ impl Default for Choice {
             id_column: None,
             label_column: None,
             types: Vec::new(),
+            degrees_of_freedom: degrees_of_freedom(),
+            menu: menu(),
             hold_out: None,
             hold_out_seed: 1,
             beforehand: Beforehand::default(),
@@ -123,6 +143,7 @@ impl Choice {
             Some(Poisson::NAME) => (Some(Wanted::Table), Some(Kind::Count)),
             Some(Gaussian::NAME) => (Some(Wanted::Table), Some(Kind::Real)),
             Some(Niw::NAME) => (Some(Wanted::Table), Some(Kind::Real)),
+            Some(StudentMixture::NAME) => (Some(Wanted::Table), Some(Kind::Real)),
             Some(Mixed::NAME) => (Some(Wanted::Table), None),
             Some(other) => {
                 return Err(Error::new(format!(
@@ -318,6 +339,16 @@ fn with_model<J: Job>(dataset: &Dataset, args: &Choice, job: J) -> Result<J::Out
                         format!("row '{}', column '{name}'", dataset.names[row])
                     };
                     job.run(args.target(Niw::new(&columns, Niw::DEFAULTS, &cell)?)?)
+                }
+                (StudentMixture::NAME, Some(Kind::Real)) => {
+                    let student = StudentT::of(&columns, args.degrees_of_freedom)?;
+                    if !(1..=MAX_MENU).contains(&args.menu) {
+                        return Err(Error::new(format!(
+                            "--menu {} is not possible: each item holds 1 to {MAX_MENU} parameters ready, such as 4",
+                            args.menu
+                        )));
+                    }
+                    job.run(args.target(StudentMixture::new(student, args.menu))?)
                 }
                 (Mixed::NAME, _) => job.run(args.target(Mixed::of(table, args.beta)?)?),
                 (model, _) => mismatch("tables with columns of these types", model),

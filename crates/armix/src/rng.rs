@@ -25,6 +25,8 @@ pub enum Purpose {
     Diagnosis = 6,
     /// Entries that are hidden.
     HoldOut = 7,
+    /// Parameters that predictions are made with.
+    Predict = 8,
 }
 
 /// A stream of random numbers.

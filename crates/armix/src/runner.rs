@@ -78,7 +78,11 @@ impl<M: Model> Runner<M> {
             true => target.with_hypers(&saved.hypers),
             false => target.clone(),
         };
-        let mut runner = Runner::with(Chain::from_partition(&target, &z), settings, place)?;
+        let chain = Chain::from_partition(&target, &z).with_parameters(saved.parameters);
+        let chain = chain.ok_or_else(|| {
+            Error::new("the checkpoint is damaged: saved parameters are not those of the blocks")
+        })?;
+        let mut runner = Runner::with(chain, settings, place)?;
         if saved.counters.len() != runner.moves.len() {
             return Err(Error::new(
                 "the checkpoint is damaged: it does not fit the schedule of the run",
@@ -131,6 +135,7 @@ impl<M: Model> Runner<M> {
         ChainCheckpoint {
             z: self.chain.z().to_parts(),
             hypers: self.hypers.clone(),
+            parameters: self.chain.parameters().to_vec(),
             counters: self.trace.counters.clone(),
             proposals: self.proposals.clone(),
             best: self.trace.best.clone(),
@@ -141,6 +146,7 @@ impl<M: Model> Runner<M> {
     pub(crate) fn iterate(&mut self, settings: &Settings, t: usize, past: Past<'_>) {
         let (ensemble, chain) = self.place;
         let mut rng = Rng::new(Purpose::Iteration, settings.seed, ensemble, chain, t as u64);
+        self.chain.lay_out(past, &mut rng);
         if t < settings.warmup {
             self.chain.change(|state| self.warmup.scan(state, &mut Sample(&mut rng)));
         } else {
@@ -151,6 +157,7 @@ impl<M: Model> Runner<M> {
             self.note_hypers();
         }
         self.chain.compact();
+        self.chain.pick_up(&mut rng);
         self.chain.z().write_labels(&mut self.labels, &mut self.label_of);
         self.row.repack(&self.labels);
         if t >= settings.warmup {

@@ -195,6 +195,11 @@ impl<M: Model> State<M> {
         &self.z
     }
 
+    /// What the model keeps of the blocks.
+    pub fn stats(&self) -> &M::Stats {
+        &self.stats
+    }
+
     /// Candidates weighed so far: the unit of work that does not depend on the machine.
     pub fn work(&self) -> u64 {
         self.work

@@ -13,6 +13,7 @@ mod hostile;
 mod hypers;
 mod invariants;
 mod kernels;
+mod nonconjugate;
 mod posterior;
 mod priors;
 mod properties;

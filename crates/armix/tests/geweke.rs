@@ -91,8 +91,6 @@ fn deviation<M: Model>(
 ) -> (f64, String) {
     let prior = Prior::new::<M>(prior);
     let sampled = sampled.build(sampled_alpha, N).unwrap();
-    // Networks of every kind take longer to simulate.
-    let steps = if M::NAME.starts_with("irm-") { STEPS / 8 } else { STEPS };
     let history = past(&prior);
     let past = history.past(0, 10);
     assert!(past.rounds() > 1);

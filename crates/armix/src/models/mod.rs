@@ -5,8 +5,10 @@ mod columns;
 mod irm;
 mod mixed;
 mod niw;
+pub mod nonconjugate;
 mod product;
 pub mod relational;
+pub mod student;
 
 pub use bernoulli::Bernoulli;
 pub use columns::{Columns, Example};
@@ -15,6 +17,7 @@ pub use mixed::{Mixed, Typed};
 pub use niw::Niw;
 pub use product::{Part, Product};
 pub use relational::Relational;
+pub use student::StudentMixture;
 
 use crate::families::{Categorical, Gaussian, Poisson};
 use crate::model::Model;
@@ -40,6 +43,7 @@ pub fn visit_all(visitor: &mut impl Visitor) {
     visitor.visit::<Relational<relational::Reals>>();
     visitor.visit::<Relational<relational::Categories>>();
     visitor.visit::<Relational<relational::Several>>();
+    visitor.visit::<StudentMixture>();
 }
 
 /// The names of all models.

@@ -7,6 +7,7 @@ use crate::partition::{Comparer, Partition, Slot};
 use crate::rng::Rng;
 use crate::state::{State, Target};
 use crate::sweep::{Follow, Sample};
+use std::sync::Arc;
 
 /// A chain: its state with ln q, and room for a proposal and for the way back from it.
 pub struct Chain<M: Model> {
@@ -14,6 +15,8 @@ pub struct Chain<M: Model> {
     ln_q: f64,
     proposed: State<M>,
     replay: Replay<M>,
+    /// Of the blocks, in models that have any; empty until they were picked up.
+    parameters: Vec<f64>,
 }
 
 impl<M: Model> Chain<M> {
@@ -32,6 +35,7 @@ impl<M: Model> Chain<M> {
             ln_q: state.ln_q(),
             proposed: State::unplaced(target),
             replay: Replay::new(target),
+            parameters: Vec::new(),
             state,
         }
     }
@@ -39,6 +43,46 @@ impl<M: Model> Chain<M> {
     /// The state.
     pub fn state(&self) -> &State<M> {
         &self.state
+    }
+
+    /// The same chain with the parameters that it kept; `None` if they are not those of its blocks.
+    pub fn with_parameters(mut self, parameters: Vec<f64>) -> Option<Self> {
+        let length = self.z().blocks() * self.state.target().model.reals_per_block();
+        let fits = parameters.is_empty() || parameters.len() == length;
+        self.parameters = parameters;
+        fits.then_some(self)
+    }
+
+    /// The parameters of the blocks, as [`Model::pick_up`] has left them.
+    pub fn parameters(&self) -> &[f64] {
+        &self.parameters
+    }
+
+    /// Begins an iteration: if the model has parameters that it cannot integrate out, it lays out what the
+    /// moves need instead of them, informed by two past states.
+    pub fn lay_out(&mut self, past: Past<'_>, rng: &mut Rng) {
+        let model = &self.state.target().model;
+        if model.reals_per_block() == 0 {
+            return;
+        }
+        // At the start there are no parameters that could be spoiled by looking at z.
+        let start = self.parameters.is_empty();
+        let past = if start { vec![self.z().labels()] } else { past.draw_two(rng) };
+        let laid_out = model.lay_out(self.z(), &self.parameters, &past, &mut || rng.uniform());
+        if let Some(model) = laid_out {
+            let target = Target { model: Arc::new(model), ..self.state.target().clone() };
+            self.retarget(&target);
+        }
+    }
+
+    /// Ends an iteration: the parameters are picked up, and ln q becomes that of them and z.
+    pub fn pick_up(&mut self, rng: &mut Rng) {
+        let Target { model, prior, .. } = self.state.target();
+        if model.reals_per_block() > 0 {
+            let uniform = &mut || rng.uniform();
+            let (stats, z) = (self.state.stats(), self.state.z());
+            self.ln_q = prior.ln_p(z) + model.pick_up(stats, z, &mut self.parameters, uniform);
+        }
     }
 
     /// Samples something else from now on: the same data with other hyper-parameters, or another
@@ -53,7 +97,7 @@ impl<M: Model> Chain<M> {
         self.state.z()
     }
 
-    /// ln q of the partition: the log joint.
+    /// ln q of the partition: the log joint, together with parameters if there are any.
     pub fn ln_q(&self) -> f64 {
         self.ln_q
     }
@@ -154,7 +198,7 @@ impl<M: Model> Move<M> for Metropolis<M> {
         if !self.phi.draw(self.background, past, chain.state.units(), rng) {
             return Outcome::Idle;
         }
-        let Chain { state, ln_q, proposed, replay } = chain;
+        let Chain { state, ln_q, proposed, replay, .. } = chain;
         proposed.copy_from(state);
         let there = self.proposal.propose(&self.phi, proposed, &mut Sample(rng));
         let ln_q_proposed = proposed.ln_q();

@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 /// The version of this layout; another one is refused.
 const FORMAT: u32 = 2;
 /// The first bytes of binary files.
-const MAGIC: &[u8; 8] = b"armix\0s1";
+const MAGIC: &[u8; 8] = b"armix\0s2";
 
 /// What `run.json` says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -121,12 +121,13 @@ struct SavedState {
 }
 
 impl SavedState {
-    /// What is written: the state, and after it the hyper-parameters of all chains, if they are sampled.
+    /// What is written: the state, and after it the hyper-parameters and the parameters of all chains, if there
+    /// are any.
     fn pack(&self) -> Result<Vec<u8>> {
         let mut plain = encode(self)?;
-        let hypers: Vec<&Vec<f64>> = self.chains().map(|c| &c.hypers).collect();
-        if hypers.iter().any(|values| !values.is_empty()) {
-            plain.extend(encode(&hypers)?);
+        let beside: Vec<_> = self.chains().map(|c| (&c.hypers, &c.parameters)).collect();
+        if beside.iter().any(|(hypers, parameters)| !hypers.is_empty() || !parameters.is_empty()) {
+            plain.extend(encode(&beside)?);
         }
         seal(&plain)
     }
@@ -136,9 +137,10 @@ impl SavedState {
         let (mut state, rest) =
             postcard::take_from_bytes::<SavedState>(&plain).map_err(|_| damaged())?;
         if !rest.is_empty() {
-            let hypers: Vec<Vec<f64>> = postcard::from_bytes(rest).map_err(|_| damaged())?;
+            type Beside = Vec<(Vec<f64>, Vec<f64>)>;
+            let beside: Beside = postcard::from_bytes(rest).map_err(|_| damaged())?;
             let chains = state.checkpoint.ensembles.iter_mut().flat_map(|e| &mut e.chains);
-            chains.zip(hypers).for_each(|(chain, hypers)| chain.hypers = hypers);
+            chains.zip(beside).for_each(|(chain, b)| (chain.hypers, chain.parameters) = b);
         }
         Ok(state)
     }
