@@ -19,12 +19,13 @@ struct Kernels {
 }
 
 impl Kernels {
-    /// The moves are the same for all models, so that a part of the backgrounds serves for the slower ones.
+    /// The moves are the same for all models, so that some backgrounds are enough for those that came later, and
+    /// a few for the slower ones among them.
     fn backgrounds<M: Model>(&self) -> Backgrounds {
-        match (M::NAME.starts_with("irm-"), self.backgrounds) {
-            (false, all) => all,
-            (true, Backgrounds::All) => Backgrounds::Sample(if self.n < 4 { 12 } else { 100 }),
-            (true, Backgrounds::Sample(count)) => Backgrounds::Sample(count / 15),
+        match M::NAME {
+            "bernoulli" | "irm" => self.backgrounds,
+            name if name.starts_with("irm-") => Backgrounds::Sample(12),
+            _ => Backgrounds::Sample(60),
         }
     }
 }
