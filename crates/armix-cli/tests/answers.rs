@@ -379,7 +379,7 @@ fn a_table_of_any_columns() {
     for row in 0..40 {
         let (late, step) = (row / 20, row * row % 7);
         let size = if row == 5 { String::new() } else { format!("{}", 10 * late + step) + ".5" };
-        let colour = ["red", "blue", "green"][if step == 3 { 2 } else { late }];
+        let colour = ["red", "blue", "green"][if step == 4 { 2 } else { late }];
         let fed = ["no", "yes"][(late + usize::from(step == 1)) % 2];
         text += &format!("r{row},{size},{},{colour},{fed}\n", 8 * late + step % 3);
     }

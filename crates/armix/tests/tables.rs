@@ -119,7 +119,7 @@ impl Job for Sample {
         let settings = Settings {
             ensembles: 2,
             chains: 2,
-            iterations: 400,
+            iterations: 200,
             keep_draws: Some(1),
             ..Settings::default()
         };
@@ -155,7 +155,7 @@ fn agreement(file: &str, column: &str, run: &Run, group: fn(&str) -> String) -> 
     names.dedup();
     let truth: Vec<u32> =
         groups.iter().map(|g| names.iter().position(|n| n == g).unwrap() as u32).collect();
-    let (draws, _) = answer::sample_of(run, 200).unwrap();
+    let (draws, _) = answer::sample_of(run, 100).unwrap();
     let estimate = minimise(&draws, Loss::Vi, &SearchOptions::default());
     let ari = adjusted_rand(&estimate.labels, &truth);
     let blocks = estimate.labels.iter().max().unwrap() + 1;
