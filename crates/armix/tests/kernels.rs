@@ -24,7 +24,7 @@ impl Kernels {
     fn backgrounds<M: Model>(&self) -> Backgrounds {
         match M::NAME {
             "bernoulli" | "irm" => self.backgrounds,
-            name if name.starts_with("irm-") => Backgrounds::Sample(12),
+            name if name.starts_with("irm-") => Backgrounds::Sample(30),
             _ => Backgrounds::Sample(60),
         }
     }
