@@ -193,12 +193,11 @@ impl<F: Family<Word: Times>> Layer<F> {
         stats: &mut LayerStats<F::Word>,
         load: &LayerLoad<F>,
         sizes: &[Count],
-        set: Count,
         z: &Partition,
         k: usize,
         joins: bool,
     ) {
-        let width = self.family.width();
+        let (set, width) = (load.set, self.family.width());
         let change = if joins { add_sum::<F::Word> } else { sub_sum::<F::Word> };
         let mut more = vec![F::Word::default(); width];
         for l in z.live().iter().map(|l| l.index()) {
@@ -213,7 +212,7 @@ impl<F: Family<Word: Times>> Layer<F> {
             }
         }
         let at = self.at(k, k);
-        load.inside(self, set, &mut more);
+        load.inside(self, &mut more);
         change(&mut stats.sums[at..at + width], &more);
     }
 
@@ -302,7 +301,6 @@ impl<F: Family<Word: Times>> Layer<F> {
         &self,
         stats: &LayerStats<F::Word>,
         load: &mut LayerLoad<F>,
-        set: Count,
         home: Option<usize>,
         z: &Partition,
         slots: &[Slot],
@@ -316,8 +314,8 @@ impl<F: Family<Word: Times>> Layer<F> {
             let k = slot.index();
             *gain += if z.size(*slot) == 0 {
                 *alone.get_or_insert_with(|| self.gain_alone(load, z))
-            } else if set.all() == 1 && home != Some(k) {
-                let side = usize::from(set.0[1] == 1);
+            } else if load.set.all() == 1 && home != Some(k) {
+                let side = usize::from(load.set.0[1] == 1);
                 let fast = self.gain_of_one(stats, load, side, home, z, k);
                 if cfg!(debug_assertions) && CHECKED.contains(&z.n()) {
                     let plain = self.gain_of_any(stats, load, home, z, k);

@@ -37,6 +37,7 @@ pub(super) struct Channel<F: Family> {
 /// What is weighed of a set, and room for gains.
 #[derive(Debug)]
 pub(super) struct LayerLoad<F: Family> {
+    pub(super) set: Count,
     pub(super) from: Channel<F>,
     pub(super) to: Channel<F>,
     /// Of pairs inside the set: the sum of what is listed, and the number of listed or hidden ones.
@@ -98,6 +99,7 @@ impl<F: Family<Word: Times>> LayerLoad<F> {
     pub(super) fn new(width: usize) -> Self {
         let none = || vec![F::Word::default(); width];
         LayerLoad {
+            set: Count::default(),
             from: Channel::new(),
             to: Channel::new(),
             inner: none(),
@@ -116,10 +118,12 @@ impl<F: Family<Word: Times>> LayerLoad<F> {
         &mut self,
         layer: &Layer<F>,
         relation: &Relation,
+        set: Count,
         items: &[Item],
         z: &Partition,
         member: &[bool],
     ) {
+        self.set = set;
         let width = layer.family.width();
         // One more, for a new block.
         self.from.clear(z.slots() + 1, width);
@@ -196,10 +200,9 @@ impl<F: Family<Word: Times>> LayerLoad<F> {
         layer: &Layer<F>,
         sizes: &[Count],
         counted: Option<usize>,
-        set: Count,
         z: &Partition,
     ) {
-        let width = layer.family.width();
+        let (set, width) = (self.set, layer.family.width());
         let length = (z.slots() + 1) * width;
         if self.all_from.len() < length {
             self.all_from.resize(length, F::Word::default());
@@ -215,14 +218,14 @@ impl<F: Family<Word: Times>> LayerLoad<F> {
             }
         }
         let mut inner = std::mem::take(&mut self.all_inner);
-        self.inside(layer, set, &mut inner);
+        self.inside(layer, &mut inner);
         self.all_inner = inner;
     }
 
     /// All pairs inside the set.
-    pub(super) fn inside(&self, layer: &Layer<F>, set: Count, all: &mut [F::Word]) {
+    pub(super) fn inside(&self, layer: &Layer<F>, all: &mut [F::Word]) {
         all.copy_from_slice(&self.inner);
-        layer.add_unlisted(all, layer.pairs_inside(set), self.inner_special);
+        layer.add_unlisted(all, layer.pairs_inside(self.set), self.inner_special);
     }
 
     /// All that a block gets inside when the set joins it.

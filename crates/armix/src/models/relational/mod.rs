@@ -206,8 +206,7 @@ impl<E: Example> Relational<E> {
         let RelationalStats { sizes, layers } = stats;
         let (k, set) = (slot.index(), load.set);
         for (((_, layer), stats), load) in self.layers.iter().zip(&mut *layers).zip(&load.layers) {
-            with_layer!(layer, stats, load, |layer, s, l| layer
-                .change(s, l, sizes, set, z, k, joins));
+            with_layer!(layer, stats, load, |layer, s, l| layer.change(s, l, sizes, z, k, joins));
         }
         let was_empty = sizes[k].all() == 0;
         sizes[k] = match joins {
@@ -322,11 +321,17 @@ impl<E: Example> Model for Relational<E> {
         for ((at, layer), load) in self.layers.iter().zip(layers) {
             let relation = &self.data.list()[*at];
             match (layer, load) {
-                (AnyLayer::Binary(l), AnyLoad::Binary(x)) => x.weigh(l, relation, items, z, member),
-                (AnyLayer::Counts(l), AnyLoad::Counts(x)) => x.weigh(l, relation, items, z, member),
-                (AnyLayer::Reals(l), AnyLoad::Reals(x)) => x.weigh(l, relation, items, z, member),
+                (AnyLayer::Binary(l), AnyLoad::Binary(x)) => {
+                    x.weigh(l, relation, *set, items, z, member)
+                }
+                (AnyLayer::Counts(l), AnyLoad::Counts(x)) => {
+                    x.weigh(l, relation, *set, items, z, member)
+                }
+                (AnyLayer::Reals(l), AnyLoad::Reals(x)) => {
+                    x.weigh(l, relation, *set, items, z, member)
+                }
                 (AnyLayer::Categories(l), AnyLoad::Categories(x)) => {
-                    x.weigh(l, relation, items, z, member);
+                    x.weigh(l, relation, *set, items, z, member);
                 }
                 _ => unreachable!("a load of another family"),
             }
@@ -361,8 +366,8 @@ impl<E: Example> Model for Relational<E> {
         }
         for (((_, layer), stats_of), load) in self.layers.iter().zip(&stats.layers).zip(layers) {
             with_layer!(layer, stats_of, load, |layer, s, l| {
-                l.complete(layer, &stats.sizes, home, set, z);
-                layer.gains(s, l, set, home, z, slots, gains);
+                l.complete(layer, &stats.sizes, home, z);
+                layer.gains(s, l, home, z, slots, gains);
             });
         }
     }
@@ -540,8 +545,7 @@ impl<E: Example> Model for Relational<E> {
             // The parameters of every pair of blocks, whether it has pairs or not.
             let pairs =
                 if relation.shape.directed { blocks * blocks } else { blocks * (blocks + 1) / 2 };
-            let mut drawers: Vec<Vec<Box<dyn Fn(&mut dyn FnMut() -> f64) -> f64 + '_>>> = (0
-                ..pairs)
+            let mut drawers: Vec<Vec<Drawer<'_>>> = (0..pairs)
                 .map(|_| layers.iter().map(|layer| drawer(layer, uniform)).collect())
                 .collect();
             let mut entries = Vec::new();
@@ -614,11 +618,11 @@ fn with_data(layer: &AnyLayer, relation: &Relation) -> AnyLayer {
     }
 }
 
+/// Draws a value.
+type Drawer<'a> = Box<dyn Fn(&mut dyn FnMut() -> f64) -> f64 + 'a>;
+
 /// Draws values with one parameter.
-fn drawer<'a>(
-    layer: &'a AnyLayer,
-    uniform: &mut dyn FnMut() -> f64,
-) -> Box<dyn Fn(&mut dyn FnMut() -> f64) -> f64 + 'a> {
+fn drawer<'a>(layer: &'a AnyLayer, uniform: &mut dyn FnMut() -> f64) -> Drawer<'a> {
     with_layer!(layer, |layer| {
         let (family, parameter) = (&layer.family, layer.family.draw_parameter(uniform));
         // As it is stored, so that nothing is lost later.
