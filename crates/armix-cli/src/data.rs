@@ -268,7 +268,8 @@ pub(crate) fn data_help() -> String {
 const FILES: &str = "\
 Files:
   networks  edge list (numbers or names, perhaps weights), dense matrix, Matrix Market, Pajek,
-            GML, GraphML, .smat, MATLAB .mat (FILE.mat:VARIABLE), .npy, .npz, graph-tool .gt
+            GML, GraphML, .smat, MATLAB .mat (FILE.mat:VARIABLE), .npy, .npz, graph-tool .gt,
+            .json (what armix convert writes of networks of every kind)
   tables    CSV, TSV, .npy; columns of zeros and ones, words, counts or numbers, cells may be missing
   packed    any of them as .gz or in a .zip (FILE.zip:MEMBER)
 ";

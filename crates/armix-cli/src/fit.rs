@@ -147,7 +147,9 @@ fn after_help() -> String {
         (registry::<Irm>().iter()).map(|m| format!("  {:10} {}\n", m.name, m.about)).collect();
     format!(
         "Moves:\n{}\n{HYPERS}\n{}\nExamples:\n  armix fit\n  armix fit friends.edges --iterations 5000 --seed 7\n  \
-         armix fit bernoulli-1 --moves sm,gibbs --json\n  armix fit grid:10x10 --moves arm-cells*5,arm,gibbs --chains 16\n  armix fit karate --prior mfm --sample-hyper",
+         armix fit bernoulli-1 --moves sm,gibbs --json\n  armix fit grid:10x10 --moves arm-cells*5,arm,gibbs --chains 16\n  \
+         armix fit karate --prior mfm --sample-hyper\n  armix fit letters.edges --directed --weights counts\n  \
+         armix fit southern-women --bipartite\n  armix fit advice.edges --relation friends.edges --mask unknown.txt",
         moves.concat(),
         data::data_help()
     )
