@@ -82,7 +82,7 @@ impl StudentT {
 
     /// The rows of a table of d columns, row after row; NaN is missing.
     pub fn new(d: usize, values: Vec<f64>, degrees: f64) -> Result<Self> {
-        if !(degrees >= 0.5 && degrees <= 1e6) {
+        if !(0.5..=1e6).contains(&degrees) {
             return Err(Error::new(format!(
                 "{degrees} degrees of freedom are not possible: use a number from 0.5 (very heavy tails) to 1e6 (nearly normal), such as 4"
             )));
