@@ -30,7 +30,7 @@ BUILT_IN = (
 """The names of data that are built in."""
 
 _NETWORK, _TABLE = "irm", "bernoulli"
-_TABLES = ("bernoulli", "categorical", "poisson", "gaussian", "niw", "mixed")
+_TABLES = ("bernoulli", "categorical", "poisson", "gaussian", "niw", "student-t", "mixed")
 _NETWORKS = ("irm-bernoulli", "irm-poisson", "irm-gaussian", "irm-categorical", "irm-relations")
 _MOST_VERTICES = 1 << 28
 

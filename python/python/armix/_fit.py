@@ -124,8 +124,8 @@ def fit(
         "karate". Names of vertices and rows are kept.
     model
         "irm" (networks); for tables "bernoulli" (zeros and ones), "categorical", "poisson" (counts), "gaussian" (reals),
-        "niw" (reals, with correlations) or "mixed" (any columns); by default what the data are. Needed where data may
-        be a network or a table.
+        "niw" (reals, with correlations), "student-t" (reals with outliers) or "mixed" (any columns); by default what the
+        data are. Needed where data may be a network or a table.
     moves
         The moves of an iteration, with repeats, as "arm-cells*5,arm,gibbs"; `armix.moves()` lists them.
     ensembles, chains
