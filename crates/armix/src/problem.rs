@@ -333,12 +333,7 @@ fn with_model<J: Job>(dataset: &Dataset, args: &Choice, job: J) -> Result<J::Out
                     job.run(args.target(Columns::<Gaussian>::new(&columns, Gaussian::DEFAULTS)?)?)
                 }
                 (Niw::NAME, Some(Kind::Real)) => {
-                    let cell = |row: usize, column: usize| {
-                        let name = dataset.columns.get(column).cloned();
-                        let name = name.unwrap_or_else(|| (column + 1).to_string());
-                        format!("row '{}', column '{name}'", dataset.names[row])
-                    };
-                    job.run(args.target(Niw::new(&columns, Niw::DEFAULTS, &cell)?)?)
+                    job.run(args.target(Niw::new(&columns, Niw::DEFAULTS)?)?)
                 }
                 (StudentMixture::NAME, Some(Kind::Real)) => {
                     let student = StudentT::of(&columns, args.degrees_of_freedom)?;

@@ -12,6 +12,7 @@ use std::sync::Arc;
 pub struct Grid {
     middle: f64,
     unit: f64,
+    bits: i32,
 }
 
 impl Grid {
@@ -20,14 +21,20 @@ impl Grid {
         let wide = (f64::INFINITY, f64::NEG_INFINITY);
         let (low, high) = values.fold(wide, |(low, high), x| (low.min(x), high.max(x)));
         if low > high {
-            return Grid { middle: 0.0, unit: 1.0 };
+            return Grid { middle: 0.0, unit: 1.0, bits: 1 };
         }
         // Σk² ≤ n 2²ᵇ must stay below 2¹²⁶.
         let bits = 52.min((126 - (64 - largest.leading_zeros())) / 2) as i32;
         // A single value is in the middle, whatever the unit.
         let range = if high > low { (high - low).max(1e-140) } else { high.abs().max(1.0) };
         let (_, exponent) = libm::frexp(range);
-        Grid { middle: low + (high - low) / 2.0, unit: libm::ldexp(1.0, exponent - bits) }
+        let unit = libm::ldexp(1.0, exponent - bits);
+        Grid { middle: low + (high - low) / 2.0, unit, bits }
+    }
+
+    /// Places are within ± so many.
+    pub fn reach(&self) -> i64 {
+        1 << (self.bits - 1)
     }
 
     /// The nearest multiple.

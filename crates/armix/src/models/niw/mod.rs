@@ -1,5 +1,7 @@
 //! Gaussian blocks with full covariance matrices: the Normal-inverse-Wishart mixture over rows of real numbers.
 
+mod impute;
+
 use crate::data::Column;
 use crate::error::{Error, Result};
 use crate::families::{Gaussian, Grid, add_sum, divide, gamma, normal, sub_sum};
@@ -17,6 +19,9 @@ use std::sync::Arc;
 /// The statistics of a block are Σy and Σyyᵀ, as exact whole numbers on a grid. The Cholesky factor of its matrix
 /// Ψₙ is computed from them whenever the block changes, never updated, so that no error builds up; the gain
 /// of a row is one triangular solve. The prior's ψ I keeps every matrix far from singular.
+///
+/// Rows with missing cells have no closed form: their cells are drawn at the beginning of each iteration, given μ and
+/// Σ of their blocks, which a chain then keeps beside z (see `impute.rs`).
 #[derive(Debug, Clone)]
 pub struct Niw {
     data: Arc<Points>,
@@ -37,24 +42,61 @@ struct Points {
     points: Vec<f64>,
     /// Σ ln of the standard deviations: densities are those of the original numbers.
     ln_scale: f64,
+    /// Rows with missing cells, each with their columns.
+    missing: Vec<(usize, Vec<usize>)>,
 }
+
+/// Drawn cells may lie so many ranges of the observed ones away from them.
+const WIDE: f64 = 32.0;
 
 impl Points {
     fn new(cells: &[&[f64]], scales: &[(f64, f64)]) -> Self {
         let (n, d) = (cells[0].len(), cells.len());
-        let grid = |cells: &[f64]| Grid::new(cells.iter().copied(), n as u64);
+        let of_row = |row: usize| (0..d).filter(|&c| cells[c][row].is_nan()).collect::<Vec<_>>();
+        let missing: Vec<(usize, Vec<usize>)> = (0..n)
+            .map(|row| (row, of_row(row)))
+            .filter(|(_, columns)| !columns.is_empty())
+            .collect();
+        let grid = |cells: &[f64]| {
+            let seen = || cells.iter().copied().filter(|x| !x.is_nan());
+            let (low, high) =
+                seen().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
+            let margin = if missing.is_empty() { 0.0 } else { WIDE * (high - low) };
+            let ends = (low <= high).then_some([low - margin, high + margin]);
+            Grid::new(seen().chain(ends.into_iter().flatten()), n as u64)
+        };
         let columns: Vec<(f64, f64, Grid)> =
             scales.iter().zip(cells).map(|(&(mean, sd), cells)| (mean, sd, grid(cells))).collect();
         let (mut places, mut points) = (Vec::with_capacity(n * d), Vec::with_capacity(n * d));
         for row in 0..n {
             for (cells, (mean, sd, grid)) in cells.iter().zip(&columns) {
-                let place = grid.place(cells[row]);
+                // What is missing is at the mean, until it is drawn.
+                let cell = if cells[row].is_nan() { *mean } else { cells[row] };
+                let place = grid.place(cell);
                 places.push(place);
                 points.push((grid.value(place as f64) - mean) / sd);
             }
         }
         let ln_scale = columns.iter().map(|(_, sd, _)| libm::log(*sd)).sum();
-        Points { n, d, columns, places, points, ln_scale }
+        Points { n, d, columns, places, points, ln_scale, missing }
+    }
+
+    fn copy(&self) -> Self {
+        Points {
+            columns: self.columns.clone(),
+            places: self.places.clone(),
+            points: self.points.clone(),
+            missing: self.missing.clone(),
+            ..*self
+        }
+    }
+
+    /// Puts a drawn number into a cell that is missing.
+    fn set(&mut self, row: usize, column: usize, number: f64) {
+        let (mean, sd, grid) = self.columns[column];
+        let at = row * self.d + column;
+        self.places[at] = grid.place(number).clamp(-grid.reach(), grid.reach());
+        self.points[at] = (grid.value(self.places[at] as f64) - mean) / sd;
     }
 
     fn row(&self, row: usize) -> &[i64] {
@@ -141,23 +183,13 @@ struct Values {
 
 impl Niw {
     /// The mixture over the rows of these columns; hyper-parameters in the order of [`Model::hypers`].
-    /// Cells may not be missing; `names` of rows and columns are for the message that says so.
-    pub fn new(
-        columns: &[&Column],
-        hypers: &[f64],
-        name: &dyn Fn(usize, usize) -> String,
-    ) -> Result<Self> {
-        for (at, column) in columns.iter().enumerate() {
-            if let Some(row) = column.cells().iter().position(|x| x.is_nan()) {
-                return Err(Error::new(format!(
-                    "{} is missing or held out, but the model niw needs every cell: use --model gaussian, which integrates missing cells out, or leave out the column or row",
-                    name(row, at)
-                )));
-            }
-        }
+    pub fn new(columns: &[&Column], hypers: &[f64]) -> Result<Self> {
         let cells: Vec<&[f64]> = columns.iter().map(|c| c.cells()).collect();
-        let scale =
-            |c: &&Column| Gaussian::mean_and_spread(c.cells()[..c.reference()].iter().copied());
+        let scale = |c: &&Column| {
+            Gaussian::mean_and_spread(
+                c.cells()[..c.reference()].iter().copied().filter(|x| !x.is_nan()),
+            )
+        };
         let scales: Vec<(f64, f64)> = columns.iter().map(scale).collect();
         if cells.is_empty() {
             return Err(Error::new("the table has no columns: nothing tells the rows apart"));
@@ -303,10 +335,19 @@ impl Niw {
             - self.ln_evidence_of(self.values(), now[0], kept[LN_DET])
     }
 
-    fn with_columns(&self, columns: &[Vec<f64>]) -> Self {
+    /// The same with other numbers, in the same cells; those that are missing are known to be these for now.
+    fn with_columns(&self, mut columns: Vec<Vec<f64>>) -> Self {
+        let complete = columns.clone();
+        for (row, missing) in &self.data.missing {
+            missing.iter().for_each(|&column| columns[column][*row] = f64::NAN);
+        }
         let cells: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
         let scales: Vec<(f64, f64)> = self.data.columns.iter().map(|c| (c.0, c.1)).collect();
-        Niw { data: Arc::new(Points::new(&cells, &scales)), ..self.clone() }
+        let mut data = Points::new(&cells, &scales);
+        for (row, missing) in data.missing.clone() {
+            missing.iter().for_each(|&column| data.set(row, column, complete[column][row]));
+        }
+        Niw { data: Arc::new(data), ..self.clone() }
     }
 }
 
@@ -489,7 +530,17 @@ impl Model for Niw {
         z.live().iter().map(&mut of).sum()
     }
 
-    fn refresh(&self, stats: &mut Moments, _z: &Partition) {
+    fn refresh(&self, stats: &mut Moments, z: &Partition) {
+        if !self.data.missing.is_empty() {
+            // The data may be others, too.
+            stats.sums.fill(0);
+            for (row, slot) in
+                z.slots_of_items().iter().enumerate().filter(|(_, s)| **s != Slot::NOWHERE)
+            {
+                let start = slot.index() * self.data.width();
+                self.data.for_each_word(row, &mut stats.sums[start..], |word, more| *word += more);
+            }
+        }
         (0..stats.slots).for_each(|slot| self.keep_slot(stats, slot));
     }
 
@@ -530,10 +581,11 @@ impl Model for Niw {
 
     fn example(n: usize) -> Self {
         let cell = |i: usize, step: usize| (i * i * step % 11) as f64;
-        let first = Column::reals((0..n).map(|i| 0.5 * cell(i, 1) - 3.0).collect());
+        let missing = |i: usize| n % 2 == 1 && i == 1;
+        let first = |i: usize| if missing(i) { f64::NAN } else { 0.5 * cell(i, 1) - 3.0 };
+        let first = Column::reals((0..n).map(first).collect());
         let second = Column::reals((0..n).map(|i| cell(i, 3) + 0.7 * cell(i, 1)).collect());
-        Niw::new(&[&first, &second], &[0.3, 1.7, 0.4], &|_, _| String::new())
-            .expect("an example is valid")
+        Niw::new(&[&first, &second], &[0.3, 1.7, 0.4]).expect("an example is valid")
     }
 
     fn simulate(&self, labels: &[u32], uniform: &mut dyn FnMut() -> f64) -> Self {
@@ -561,11 +613,38 @@ impl Model for Niw {
                 columns[c][row] = own_mean + sd * (mean[c] + y[c]);
             }
         }
-        self.with_columns(&columns)
+        self.with_columns(columns)
     }
 
     fn stats_bytes(&self, blocks: usize) -> u64 {
         (blocks * (16 * self.data.width() + 8 * self.kept_width())) as u64
+    }
+
+    fn reals_per_block(&self) -> usize {
+        if self.data.missing.is_empty() { 0 } else { impute::Normal::reals(self.data.d) }
+    }
+
+    fn lay_out(
+        &self,
+        z: &Partition,
+        parameters: &[f64],
+        _past: &[Vec<u32>],
+        uniform: &mut dyn FnMut() -> f64,
+    ) -> Option<Self> {
+        (!self.data.missing.is_empty()).then(|| self.with_drawn_cells(z, parameters, uniform))
+    }
+
+    fn pick_up(
+        &self,
+        stats: &Moments,
+        z: &Partition,
+        parameters: &mut Vec<f64>,
+        uniform: &mut dyn FnMut() -> f64,
+    ) -> f64 {
+        match self.data.missing.is_empty() {
+            true => self.ln_evidence(stats, z),
+            false => self.draw_parameters(stats, z, parameters, uniform),
+        }
     }
 }
 
