@@ -28,7 +28,7 @@ fn evidence<M: Model>(model: M) -> [f64; 2] {
     let n = model.n();
     let naive = model.ln_evidence_naive(&vec![0; n]);
     let target = Target::new(model, 1.0).unwrap();
-    let prior = target.prior.ln_p(&armix::partition::Partition::from_labels(&vec![0; n]));
+    let prior = target.prior.ln_p(&Partition::from_labels(&vec![0; n]));
     [target.ln_q(&vec![0; n]) - prior, naive]
 }
 
@@ -95,7 +95,7 @@ fn nearly_singular_matrices_are_no_problem() {
     let labels: Vec<u32> = (0..40).map(|i| i % 4).collect();
     let [fast, naive] = [
         target.ln_q(&labels)
-            - target.prior.ln_p(&armix::partition::Partition::from_labels(&labels)),
+            - target.prior.ln_p(&Partition::from_labels(&labels)),
         target.model.ln_evidence_naive(&labels),
     ];
     assert!((fast - naive).abs() < 1e-8 * naive.abs(), "{fast} ≠ {naive}");
