@@ -233,10 +233,14 @@ impl Data {
         let entries = held_out.iter().map(|h| h.entry).collect();
         let values = match self.dataset.data {
             armix::data::Data::Columns(_) => {
-                PyArray1::from_vec(py, held_out.iter().map(|h| h.value).collect()).into_any()
+                PyArray1::from_vec(py, held_out.iter().map(|h| h.value).collect::<Vec<f64>>())
+                    .into_any()
             }
-            _ => PyArray1::from_vec(py, held_out.iter().map(|h| h.value == 1.0).collect::<Vec<_>>())
-                .into_any(),
+            _ => PyArray1::from_vec(
+                py,
+                held_out.iter().map(|h| h.value == 1.0).collect::<Vec<bool>>(),
+            )
+            .into_any(),
         };
         Ok((pairs(py, entries)?, values))
     }
@@ -249,12 +253,13 @@ impl Data {
                 Err(wrong("these data are a network: it has no cells"))
             }
             armix::data::Data::Table(table) => {
-                let cells = (0..table.n()).flat_map(|row| table.row(row).iter().copied()).collect();
+                let cells: Vec<u8> =
+                    (0..table.n()).flat_map(|row| table.row(row).iter().copied()).collect();
                 Ok(PyArray1::from_vec(py, cells).reshape([table.n(), table.d()])?.into_any())
             }
             armix::data::Data::Columns(table) => {
                 let row = |row: usize| table.columns().iter().map(move |c| c.cells()[row]);
-                let cells = (0..table.n()).flat_map(row).collect();
+                let cells: Vec<f64> = (0..table.n()).flat_map(row).collect();
                 Ok(PyArray1::from_vec(py, cells).reshape([table.n(), table.d()])?.into_any())
             }
         }
