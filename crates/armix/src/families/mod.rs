@@ -97,10 +97,16 @@ pub trait Family: Clone + Debug + Send + Sync + 'static {
     /// Computes what is kept of a sum.
     fn keep(&self, sum: &[Self::Word], kept: &mut [Self::Kept]);
 
-    /// ln p(row | the sums of which this is kept), of one value a column; all columns are of this family.
+    /// What the gains of a row have in common, whatever the sums: it is left out of both functions below.
+    fn base_of_row(_families: &[Self], _row: &[Self::Value]) -> f64 {
+        0.0
+    }
+
+    /// ln p(row | the sums of which this is kept) but for [`Family::base_of_row`], of one value a column; all
+    /// columns are of this family.
     fn gain_of_row(families: &[Self], kept: &[Self::Kept], row: &[Self::Value]) -> f64;
 
-    /// ln p(row | the rest), if the sums, and what is kept of them, still count the row.
+    /// ln p(row | the rest) but for [`Family::base_of_row`], if the sums, and what is kept of them, still count the row.
     fn gain_of_row_at_home(
         families: &[Self],
         sums: &[Self::Word],

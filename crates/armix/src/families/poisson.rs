@@ -183,6 +183,11 @@ impl Family for Poisson {
             ln_less,
         };
     }
+    fn base_of_row(families: &[Self], row: &[u32]) -> f64 {
+        let Some(family) = families.first() else { return 0.0 };
+        let observed = row.iter().filter(|x| **x != Self::MISSING);
+        -observed.map(|&x| family.ln_factorial(x)).sum::<f64>()
+    }
     #[inline]
     fn gain_of_row(families: &[Self], kept: &[Kept], row: &[u32]) -> f64 {
         let Some(family) = families.first() else { return 0.0 }; // All share their tables.
@@ -192,7 +197,7 @@ impl Family for Poisson {
                 continue;
             }
             let rise = family.tables.rising.rise(kept.total, kept.total + u64::from(x));
-            sum += (kept.constant + rise) - f64::from(x) * kept.ln_more - family.ln_factorial(x);
+            sum += (kept.constant + rise) - f64::from(x) * kept.ln_more;
         }
         sum
     }
@@ -204,7 +209,7 @@ impl Family for Poisson {
                 continue;
             }
             let rise = family.tables.rising.rise(kept.total - u64::from(x), kept.total);
-            sum += (kept.home + rise) - f64::from(x) * kept.ln_less - family.ln_factorial(x);
+            sum += (kept.home + rise) - f64::from(x) * kept.ln_less;
         }
         sum
     }

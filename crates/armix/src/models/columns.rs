@@ -241,12 +241,16 @@ impl<F: Example> Model for Columns<F> {
         slots: &[Slot],
         gains: &mut [f64],
     ) {
+        let only = load.only.map(|row| self.data.row(row));
+        let base = only.map_or(0.0, |row| F::base_of_row(&self.families, row));
         for (&slot, gain) in slots.iter().zip(gains) {
             let (k, at_home) = (slot.index(), home == Some(slot));
             let (sums, kept) = (self.sums(stats, k), self.kept(stats, k));
-            *gain = match load.only.map(|row| self.data.row(row)) {
-                Some(row) if at_home => F::gain_of_row_at_home(&self.families, sums, kept, row),
-                Some(row) => F::gain_of_row(&self.families, kept, row),
+            *gain = match only {
+                Some(row) if at_home => {
+                    base + F::gain_of_row_at_home(&self.families, sums, kept, row)
+                }
+                Some(row) => base + F::gain_of_row(&self.families, kept, row),
                 None => (self.families.iter().enumerate())
                     .map(|(at, family)| {
                         let (sum, more) = (self.column(sums, at), self.column(&load.sums, at));
