@@ -86,13 +86,13 @@ pub(super) fn bipartite_table(table: &RawTable) -> Result<RawNetwork> {
     let (names, columns): (Vec<_>, Vec<_>) =
         table.columns.iter().enumerate().partition(|(at, column)| *at == 0 && texts(column));
     let rows = table.rows();
-    let mut raw = RawNetwork::default();
-    raw.names = match names.first() {
+    let row_names = match names.first() {
         Some((_, column)) => {
             column.cells.iter().map(|cell| cell.clone().unwrap_or_default()).collect()
         }
         None => (0..rows).map(|row| format!("r{row}")).collect(),
     };
+    let mut raw = RawNetwork { names: row_names, ..RawNetwork::default() };
     let mut weights = Vec::new();
     for (c, (_, column)) in columns.iter().enumerate() {
         for (row, cell) in column.cells.iter().enumerate() {

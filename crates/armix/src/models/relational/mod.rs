@@ -322,13 +322,13 @@ impl<E: Example> Model for Relational<E> {
             let relation = &self.data.list()[*at];
             match (layer, load) {
                 (AnyLayer::Binary(l), AnyLoad::Binary(x)) => {
-                    x.weigh(l, relation, *set, items, z, member)
+                    x.weigh(l, relation, *set, items, z, member);
                 }
                 (AnyLayer::Counts(l), AnyLoad::Counts(x)) => {
-                    x.weigh(l, relation, *set, items, z, member)
+                    x.weigh(l, relation, *set, items, z, member);
                 }
                 (AnyLayer::Reals(l), AnyLoad::Reals(x)) => {
-                    x.weigh(l, relation, *set, items, z, member)
+                    x.weigh(l, relation, *set, items, z, member);
                 }
                 (AnyLayer::Categories(l), AnyLoad::Categories(x)) => {
                     x.weigh(l, relation, *set, items, z, member);
