@@ -94,8 +94,7 @@ fn nearly_singular_matrices_are_no_problem() {
     let target = Target::new(model, 1.0).unwrap();
     let labels: Vec<u32> = (0..40).map(|i| i % 4).collect();
     let [fast, naive] = [
-        target.ln_q(&labels)
-            - target.prior.ln_p(&Partition::from_labels(&labels)),
+        target.ln_q(&labels) - target.prior.ln_p(&Partition::from_labels(&labels)),
         target.model.ln_evidence_naive(&labels),
     ];
     assert!((fast - naive).abs() < 1e-8 * naive.abs(), "{fast} ≠ {naive}");
