@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 /// The version of this layout; another one is refused.
 const FORMAT: u32 = 2;
 /// The first bytes of binary files.
-const MAGIC: &[u8; 8] = b"armix\0s2";
+const MAGIC: &[u8; 8] = b"armix\0s1";
 
 /// What `run.json` says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
