@@ -22,6 +22,9 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct Bernoulli {
     data: Arc<PackedTable>,
+    /// The columns, and whether a cell is missing: asked so often that they are not looked up in the data.
+    d: usize,
+    any_missing: bool,
     coin: BetaBernoulli,
     ln_plus: LnTable,
     ln_minus: LnTable,
@@ -171,6 +174,8 @@ impl Bernoulli {
     fn of(data: Arc<PackedTable>, beta: (f64, f64)) -> Self {
         let n = data.table.n() as u64;
         Bernoulli {
+            d: data.table.d(),
+            any_missing: data.missing.is_some(),
             data,
             coin: BetaBernoulli::new(beta.0, beta.1, n),
             ln_plus: LnTable::new(beta.0, n),
@@ -188,14 +193,14 @@ impl Bernoulli {
     /// Where the columns of a slot are in the statistics.
     #[inline]
     fn columns(&self, slot: usize) -> std::ops::Range<usize> {
-        slot * self.data.table.d()..(slot + 1) * self.data.table.d()
+        slot * self.d..(slot + 1) * self.d
     }
 
     /// The ones and the observed cells of a block in a column.
     #[inline]
     fn counts(&self, stats: &Cells, slot: usize, column: usize) -> (u32, u32) {
-        let at = slot * self.data.table.d() + column;
-        let missing = if self.data.missing.is_some() { stats.missing[at] } else { 0 };
+        let at = slot * self.d + column;
+        let missing = if self.any_missing { stats.missing[at] } else { 0 };
         (stats.ones[at], stats.size[slot] - missing)
     }
 
@@ -206,7 +211,7 @@ impl Bernoulli {
             let (ones, total) = self.counts(stats, slot.index(), column);
             of(ones.into(), total.into())
         };
-        let block = |&slot: &Slot| (0..self.data.table.d()).map(|c| of(slot, c)).sum::<f64>();
+        let block = |&slot: &Slot| (0..self.d).map(|c| of(slot, c)).sum::<f64>();
         z.live().iter().map(block).sum()
     }
 
@@ -219,14 +224,14 @@ impl Bernoulli {
 
     /// Brings the gains of a slot up to date with its counts.
     fn refresh_slot(&self, stats: &mut Cells, slot: usize) {
-        let d = self.data.table.d();
+        let d = self.d;
         let mut zeros_gain = 0.0;
         for column in 0..d {
             let (ones, total) = self.counts(stats, slot, column);
             let ln_zero = self.ln_minus.at(total - ones);
             stats.contrast[slot * d + column] = self.ln_plus.at(ones) - ln_zero;
             zeros_gain += ln_zero;
-            if self.data.missing.is_some() {
+            if self.any_missing {
                 zeros_gain -= self.ln_both.at(total);
             }
         }
@@ -253,7 +258,7 @@ impl Bernoulli {
             sum += contrast[column as usize];
         }
         sum += (sums[0] + sums[1]) + (sums[2] + sums[3]);
-        if self.data.missing.is_some() {
+        if self.any_missing {
             let cells = load.missing.at.iter();
             sum -= cells.map(|&column| self.ln_zero(stats, slot, column as usize)).sum::<f64>();
         }
@@ -264,8 +269,8 @@ impl Bernoulli {
     #[inline]
     fn gain_at_home(&self, stats: &Cells, load: &RowLoad, home: usize) -> f64 {
         let mut sum = 0.0;
-        for column in 0..self.data.table.d() {
-            if self.data.missing.is_some() && load.missing.count[column] > 0 {
+        for column in 0..self.d {
+            if self.any_missing && load.missing.count[column] > 0 {
                 continue;
             }
             let (ones, total) = self.counts(stats, home, column);
@@ -273,12 +278,12 @@ impl Bernoulli {
                 0 => self.ln_minus.at(total - 1 - ones),
                 _ => self.ln_plus.at(ones - 1),
             };
-            if self.data.missing.is_some() {
+            if self.any_missing {
                 sum -= self.ln_both.at(total - 1);
             }
         }
         if self.data.missing.is_none() {
-            sum -= self.data.table.d() as f64 * self.ln_both.at(stats.size[home] - 1);
+            sum -= self.d as f64 * self.ln_both.at(stats.size[home] - 1);
         }
         sum
     }
@@ -294,7 +299,7 @@ impl Bernoulli {
             }
             self.coin.gain(ones.into(), total.into(), new.into(), more.into())
         };
-        (0..self.data.table.d()).map(column_gain).sum()
+        (0..self.d).map(column_gain).sum()
     }
 }
 
@@ -312,17 +317,17 @@ impl Model for Bernoulli {
     }
 
     fn empty_load(&self) -> RowLoad {
-        let d = self.data.table.d();
+        let d = self.d;
         RowLoad { m: 0, ones: ColumnCounts::new(d), missing: ColumnCounts::new(d) }
     }
 
     fn grow(&self, stats: &mut Cells, slots: usize) {
-        let d = self.data.table.d();
+        let d = self.d;
         while stats.size.len() < slots {
             let slot = stats.size.len();
             stats.size.push(0);
             stats.ones.resize((slot + 1) * d, 0);
-            if self.data.missing.is_some() {
+            if self.any_missing {
                 stats.missing.resize((slot + 1) * d, 0);
             }
             stats.zeros_gain.push(0.0);
@@ -343,7 +348,7 @@ impl Model for Bernoulli {
         let columns = self.columns(slot.index());
         stats.size[slot.index()] += load.m;
         load.ones.add_to(&mut stats.ones[columns.clone()]);
-        if self.data.missing.is_some() {
+        if self.any_missing {
             load.missing.add_to(&mut stats.missing[columns]);
         }
         self.refresh_slot(stats, slot.index());
@@ -353,7 +358,7 @@ impl Model for Bernoulli {
         let columns = self.columns(slot.index());
         stats.size[slot.index()] -= load.m;
         load.ones.sub_from(&mut stats.ones[columns.clone()]);
-        if self.data.missing.is_some() {
+        if self.any_missing {
             load.missing.sub_from(&mut stats.missing[columns]);
         }
         self.refresh_slot(stats, slot.index());
@@ -416,7 +421,7 @@ impl Model for Bernoulli {
         let mut sum = 0.0;
         for block in 0..=labels.iter().copied().max().unwrap_or(0) {
             let members: Vec<usize> = (0..self.n()).filter(|&i| labels[i] == block).collect();
-            for column in 0..self.data.table.d() {
+            for column in 0..self.d {
                 let count = |value: u8| {
                     members.iter().filter(|&&i| self.data.table.row(i)[column] == value).count()
                         as f64
@@ -439,7 +444,7 @@ impl Model for Bernoulli {
 
     fn simulate(&self, labels: &[u32], uniform: &mut dyn FnMut() -> f64) -> Self {
         // Row after row from the predictive distribution given the earlier rows of its block.
-        let d = self.data.table.d();
+        let d = self.d;
         let mut cells = vec![0u8; self.n() * d];
         for row in 0..self.n() {
             let earlier: Vec<usize> = (0..row).filter(|&r| labels[r] == labels[row]).collect();
@@ -461,7 +466,7 @@ impl Model for Bernoulli {
     }
 
     fn stats_bytes(&self, blocks: usize) -> u64 {
-        let cell = 12 + 4 * u64::from(self.data.missing.is_some());
-        blocks as u64 * (cell * self.data.table.d() as u64 + 12)
+        let cell = 12 + 4 * u64::from(self.any_missing);
+        blocks as u64 * (cell * self.d as u64 + 12)
     }
 }
