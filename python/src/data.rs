@@ -39,9 +39,6 @@ impl Data {
         let (columns, id_column) = match &dataset.data {
             armix::data::Data::Network(_) => (None, None),
             armix::data::Data::Relations(_) => (None, None),
-            armix::data::Data::Columns(table) => {
-                (Some(headings(&dataset.columns, table.d())), named.then(|| "item".to_string()))
-            }
             armix::data::Data::Table(table) => {
                 (Some(headings(&dataset.columns, table.d())), named.then(|| "item".to_string()))
             }

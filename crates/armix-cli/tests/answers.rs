@@ -394,7 +394,7 @@ fn a_table_of_any_columns() {
     let run = "fit t.csv --iterations 100 --chains 2 --ensembles 2 --hold-out 0.1";
     let said = succeed(folder.armix(&format!("{run} --out RUN")));
     assert!(said.stderr.contains("1 cell is missing and integrated out"), "{}", said.stderr);
-    assert!(said.stdout.contains("if all rows were in one block"), "{}", said.stdout);
+    assert!(said.stdout.contains("if all items were in one block"), "{}", said.stdout);
     let s = json(folder.armix("summary RUN --json"));
     let score = &s["held_out"];
     assert!(number(&score["log_score"]) > number(&score["log_score_of_one_block"]), "{score}");

@@ -194,7 +194,7 @@ fn data_are_inspected() {
     for (key, value) in [("n", 2), ("rows", 2), ("columns", 3), ("missing", 1)] {
         assert_eq!(table[key], value, "{key}");
     }
-    assert_eq!((&table["kind"], &table["model"]), (&"table".into(), &Value::Null));
+    assert_eq!((&table["kind"], &table["model"]), (&"table".into(), &"mixed".into()));
     let women = json(folder.armix("inspect southern-women --json"));
     assert_eq!((number(&women["rows"]), number(&women["columns"])), (18.0, 14.0));
     let text = succeed(folder.armix("inspect karate")).stdout;

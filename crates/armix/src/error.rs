@@ -29,10 +29,10 @@ impl Error {
         self
     }
 
-    /// The same error, placed in a file.
+    /// The same error, placed in a file, unless it is in another one already.
     #[must_use]
     pub fn in_file(mut self, file: &Path) -> Self {
-        self.file = Some(file.to_path_buf());
+        self.file.get_or_insert_with(|| file.to_path_buf());
         self
     }
 }

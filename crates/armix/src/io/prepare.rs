@@ -282,7 +282,8 @@ mod tests {
         );
         let zero = network(raw.clone(), &NetworkOptions::default()).unwrap();
         assert_eq!(edges(&zero), [(0, 1), (1, 2)]);
-        assert_eq!(zero.notes.len(), 4, "{:?}", zero.notes); // directions, loop, threshold, isolated
+        // Directions, weights, loop, threshold, isolated.
+        assert_eq!(zero.notes.len(), 5, "{:?}", zero.notes);
         let one = network(raw, &NetworkOptions { threshold: 1.0, ..Default::default() }).unwrap();
         assert_eq!(edges(&one), [(0, 1)]);
     }

@@ -46,33 +46,26 @@ struct Points {
     missing: Vec<(usize, Vec<usize>)>,
 }
 
-/// Drawn cells may lie so many ranges of the observed ones away from them.
+/// Drawn cells may lie so many ranges of the others away from them.
 const WIDE: f64 = 32.0;
 
 impl Points {
-    fn new(cells: &[&[f64]], scales: &[(f64, f64)]) -> Self {
+    /// Of complete columns, of which some cells were not observed.
+    fn new(cells: &[Vec<f64>], scales: &[(f64, f64)], missing: Vec<(usize, Vec<usize>)>) -> Self {
         let (n, d) = (cells[0].len(), cells.len());
-        let of_row = |row: usize| (0..d).filter(|&c| cells[c][row].is_nan()).collect::<Vec<_>>();
-        let missing: Vec<(usize, Vec<usize>)> = (0..n)
-            .map(|row| (row, of_row(row)))
-            .filter(|(_, columns)| !columns.is_empty())
-            .collect();
         let grid = |cells: &[f64]| {
-            let seen = || cells.iter().copied().filter(|x| !x.is_nan());
-            let (low, high) =
-                seen().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
+            let wide = (f64::INFINITY, f64::NEG_INFINITY);
+            let (low, high) = cells.iter().fold(wide, |(l, h), &x| (l.min(x), h.max(x)));
             let margin = if missing.is_empty() { 0.0 } else { WIDE * (high - low) };
-            let ends = (low <= high).then_some([low - margin, high + margin]);
-            Grid::new(seen().chain(ends.into_iter().flatten()), n as u64)
+            let ends = [low - margin, high + margin];
+            Grid::new(cells.iter().copied().chain(ends), n as u64)
         };
         let columns: Vec<(f64, f64, Grid)> =
             scales.iter().zip(cells).map(|(&(mean, sd), cells)| (mean, sd, grid(cells))).collect();
         let (mut places, mut points) = (Vec::with_capacity(n * d), Vec::with_capacity(n * d));
         for row in 0..n {
             for (cells, (mean, sd, grid)) in cells.iter().zip(&columns) {
-                // What is missing is at the mean, until it is drawn.
-                let cell = if cells[row].is_nan() { *mean } else { cells[row] };
-                let place = grid.place(cell);
+                let place = grid.place(cells[row]);
                 places.push(place);
                 points.push((grid.value(place as f64) - mean) / sd);
             }
@@ -184,17 +177,27 @@ struct Values {
 impl Niw {
     /// The mixture over the rows of these columns; hyper-parameters in the order of [`Model::hypers`].
     pub fn new(columns: &[&Column], hypers: &[f64]) -> Result<Self> {
-        let cells: Vec<&[f64]> = columns.iter().map(|c| c.cells()).collect();
-        let scale = |c: &&Column| {
-            Gaussian::mean_and_spread(
-                c.cells()[..c.reference()].iter().copied().filter(|x| !x.is_nan()),
-            )
-        };
-        let scales: Vec<(f64, f64)> = columns.iter().map(scale).collect();
-        if cells.is_empty() {
+        if columns.is_empty() {
             return Err(Error::new("the table has no columns: nothing tells the rows apart"));
         }
-        let data = Arc::new(Points::new(&cells, &scales));
+        let scale = |c: &&Column| {
+            let typical = c.cells()[..c.reference()].iter().copied();
+            Gaussian::mean_and_spread(typical.filter(|x| !x.is_nan()))
+        };
+        let scales: Vec<(f64, f64)> = columns.iter().map(scale).collect();
+        let is_missing = |row: usize, c: usize| columns[c].cells()[row].is_nan();
+        let missing = (0..columns[0].cells().len())
+            .map(|row| {
+                (row, (0..columns.len()).filter(|&c| is_missing(row, c)).collect::<Vec<_>>())
+            })
+            .filter(|(_, columns)| !columns.is_empty())
+            .collect();
+        // What is missing is at the mean, until it is drawn.
+        let complete = |(column, &(mean, _)): (&&Column, &(f64, f64))| -> Vec<f64> {
+            column.cells().iter().map(|&x| if x.is_nan() { mean } else { x }).collect()
+        };
+        let cells: Vec<Vec<f64>> = columns.iter().zip(&scales).map(complete).collect();
+        let data = Arc::new(Points::new(&cells, &scales, missing));
         let model = Niw { data, kappa: hypers[0], freedom: hypers[1], psi: hypers[2] };
         for hyper in model.hypers() {
             positive(&hyper.name, hyper.value)?;
@@ -335,18 +338,10 @@ impl Niw {
             - self.ln_evidence_of(self.values(), now[0], kept[LN_DET])
     }
 
-    /// The same with other numbers, in the same cells; those that are missing are known to be these for now.
-    fn with_columns(&self, mut columns: Vec<Vec<f64>>) -> Self {
-        let complete = columns.clone();
-        for (row, missing) in &self.data.missing {
-            missing.iter().for_each(|&column| columns[column][*row] = f64::NAN);
-        }
-        let cells: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    /// The same with other numbers; the same cells are missing, and known to be these for now.
+    fn with_columns(&self, columns: &[Vec<f64>]) -> Self {
         let scales: Vec<(f64, f64)> = self.data.columns.iter().map(|c| (c.0, c.1)).collect();
-        let mut data = Points::new(&cells, &scales);
-        for (row, missing) in data.missing.clone() {
-            missing.iter().for_each(|&column| data.set(row, column, complete[column][row]));
-        }
+        let data = Points::new(columns, &scales, self.data.missing.clone());
         Niw { data: Arc::new(data), ..self.clone() }
     }
 }
@@ -613,7 +608,7 @@ impl Model for Niw {
                 columns[c][row] = own_mean + sd * (mean[c] + y[c]);
             }
         }
-        self.with_columns(columns)
+        self.with_columns(&columns)
     }
 
     fn stats_bytes(&self, blocks: usize) -> u64 {
