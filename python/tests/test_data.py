@@ -196,7 +196,6 @@ def test_odd_names_survive_saving(small):
         ("karate", {"callback": 3}, TypeError, "callback"),
         ("karate", {"max_time": -1}, ValueError, "max_time"),
         (nx.Graph(), {}, ValueError, "no edges"),
-        (pd.DataFrame({"a": [1.5, 2.5, 3.5], "b": [0, 1, 0]}), {}, ValueError, "a"),
     ],
 )
 def test_mistakes_say_what_to_do(data, options, error, says):

@@ -116,6 +116,9 @@ fn every_model() {
     impl Visitor for Every {
         fn visit<M: Model>(&mut self) {
             let target = Target::new(M::example(4), 1.3).unwrap();
+            if target.model.reals_per_block() > 0 {
+                return; // enumeration needs a closed form; `nonconjugate.rs` has its own tests
+            }
             let d = deviation(&target, &settings("arm,gibbs"), &exact_posterior(&target));
             assert!(d < LIMIT, "{} example: {d} standard errors", M::NAME);
         }

@@ -78,6 +78,9 @@ def network(
     edges: NDArray[np.uint32],
     weights: NDArray[np.float64] | None,
     directed: bool,
+    both_ways: bool,
+    hidden: NDArray[np.uint32],
+    sides: Sequence[bool] | None,
     source: str,
     options: str,
 ) -> Data: ...

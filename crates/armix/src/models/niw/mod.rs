@@ -46,6 +46,9 @@ struct Points {
     missing: Vec<(usize, Vec<usize>)>,
 }
 
+/// Simulated numbers are at most so many standard deviations away: tails can be too heavy for a number.
+const LARGEST: f64 = 1e100;
+
 /// Drawn cells may lie so many ranges of the others away from them.
 const WIDE: f64 = 32.0;
 
@@ -504,7 +507,7 @@ impl Model for Niw {
     fn hypers(&self) -> Vec<Hyper> {
         vec![
             Hyper::new("kappa", self.kappa, HyperPrior::UNIT_GAMMA),
-            Hyper::new("freedom", self.freedom, HyperPrior::Gamma { shape: 2.0, rate: 0.5 }),
+            Hyper::new("freedom", self.freedom, HyperPrior::Gamma { shape: 8.0, rate: 2.0 }),
             Hyper::new("psi", self.psi, HyperPrior::UNIT_GAMMA),
         ]
     }
@@ -605,7 +608,7 @@ impl Model for Niw {
             let (a, mean) = &parameters[label as usize];
             let y = vector(a, scale, uniform);
             for (c, (own_mean, sd, _)) in self.data.columns.iter().enumerate() {
-                columns[c][row] = own_mean + sd * (mean[c] + y[c]);
+                columns[c][row] = own_mean + sd * (mean[c] + y[c]).clamp(-LARGEST, LARGEST);
             }
         }
         self.with_columns(&columns)
