@@ -4,7 +4,7 @@
 use crate::common::{Folder, json, refuse, succeed};
 use std::fs;
 
-const SMALL: &str = "--ensembles 2 --chains 2 --iterations 40 --seed 5 --quiet";
+const SMALL: &str = "--ensembles 2 --chains 2 --seed 5 --quiet";
 
 /// All saved partitions of a run, one line of labels each.
 fn draws(folder: &Folder, run: &str) -> Vec<Vec<u32>> {
@@ -20,7 +20,7 @@ fn every_draw_keeps_to_what_is_known() {
     fs::write(folder.path().join("known.tsv"), "item,label\n0\thi\n1\thi\n33\tofficer\n").unwrap();
     fs::write(folder.path().join("together.txt"), "# friends\n4 5 6\n8,30\n").unwrap();
     let known = "--known known.tsv --together together.txt --max-blocks 3 --start singletons";
-    json(folder.armix(&format!("fit karate {SMALL} {known} --json --out run")));
+    json(folder.armix(&format!("fit karate {SMALL} {known} --iterations 40 --json --out run")));
     let rows = draws(&folder, "run");
     assert_eq!(rows.len(), 160);
     for z in rows {

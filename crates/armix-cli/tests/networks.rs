@@ -78,7 +78,7 @@ fn what_is_wrong_is_said() {
         ("fit g.edges --relation none.edges", "none.edges"),
         ("fit g.edges --weights real --threshold 1", "--threshold"),
         ("fit g.edges --model irm-poisson", "no count"),
-        ("fit g.edges --weights counts --model irm", "irm-poisson"),
+        ("fit g.edges --weights real --model irm", "irm-gaussian"),
     ] {
         let message = refuse(folder.armix(line));
         assert!(message.contains(said), "{line}: {message}");
