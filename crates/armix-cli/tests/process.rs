@@ -150,9 +150,10 @@ fn verify_proves_every_move_and_catches_every_control() {
         assert!(number(&line["errors"]["paths"]) > 0.0, "{line}");
     }
     let moves = lines.iter().filter(|l| l["control"] == false);
-    // Nine moves, two models, two sizes and two more priors.
-    assert_eq!(moves.count(), 72);
-    for model in ["irm", "bernoulli"] {
+    // Nine moves, two sizes and two more priors for each model.
+    let models = armix::models::names();
+    assert_eq!(moves.count(), 36 * models.len());
+    for model in models {
         let of_model = lines.iter().filter(|l| l["model"] == model);
         let controls = of_model.filter(|l| l["control"] == true);
         assert!(controls.count() >= 4, "{model}");

@@ -380,10 +380,13 @@ pub fn verify_all(report: &mut dyn FnMut(Line)) {
     struct All<'a>(&'a mut dyn FnMut(Line));
     impl Visitor for All<'_> {
         fn visit<M: Model>(&mut self) {
-            // The moves are the same for all models: for the slower ones a part of the backgrounds serves.
-            let slow = M::NAME.starts_with("irm-");
-            let four = if slow { Backgrounds::Sample(200) } else { Backgrounds::All };
-            for (n, backgrounds) in [(4, four), (5, Backgrounds::Sample(40))] {
+            // The moves are the same for all models: every background is tried with one that looks at other blocks
+            // and one that does not, some with all others.
+            let (four, five, other) = match M::NAME {
+                "bernoulli" | "irm" => (Backgrounds::All, 40, 40),
+                _ => (Backgrounds::Sample(40), 10, 10),
+            };
+            for (n, backgrounds) in [(4, four), (5, Backgrounds::Sample(five))] {
                 let problem = Problem::<M>::example(n);
                 for entry in registry::<M>() {
                     let errors = problem.registered(entry.name, &backgrounds);
@@ -401,7 +404,7 @@ pub fn verify_all(report: &mut dyn FnMut(Line)) {
                 let prior = choice.build(1.3, 4).expect("a valid prior");
                 let problem = Problem::new(Target::with_prior(M::example(4), prior));
                 for entry in registry::<M>() {
-                    let errors = problem.registered(entry.name, &Backgrounds::Sample(40));
+                    let errors = problem.registered(entry.name, &Backgrounds::Sample(other));
                     (self.0)(Line {
                         name: format!("{}, prior {}", entry.name, choice.name()),
                         model: M::NAME,
