@@ -44,12 +44,15 @@ fn deviation<M: Model>(prior: PriorChoice, update: Update<M>) -> f64 {
     let mut rng = Rng::from_seed(Purpose::Test, 61);
     let example = Target::with_prior(M::example(N), prior.build(1.0, N).unwrap());
     let hypers = example.hypers();
-    let draw = |rng: &mut Rng| {
+    let draw = |rng: &mut Rng| loop {
         let values: Vec<f64> = hypers.iter().map(|h| h.prior.draw(&mut || rng.uniform())).collect();
         let mut target = example.with_hypers(&values);
         let z = Partition::from_labels(&target.prior.rules().draw(rng)).labels();
-        target.model = target.model.simulate(&z, &mut || rng.uniform()).into();
-        (target, z)
+        // What keeps two sides apart multiplies the joint density: a draw is kept with this probability.
+        if rng.uniform() < target.model.ln_apart(&z).exp() {
+            target.model = target.model.simulate(&z, &mut || rng.uniform()).into();
+            return (target, z);
+        }
     };
     let mut forward: Vec<Vec<f64>> = Vec::new();
     for _ in 0..STEPS {

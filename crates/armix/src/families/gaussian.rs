@@ -359,7 +359,7 @@ impl Family for Gaussian {
     fn hypers(&self) -> Vec<Hyper> {
         vec![
             Hyper::new("kappa", self.kappa, HyperPrior::UNIT_GAMMA),
-            Hyper::new("shape", self.shape, HyperPrior::Gamma { shape: 2.0, rate: 1.0 }),
+            Hyper::new("shape", self.shape, HyperPrior::Gamma { shape: 4.0, rate: 2.0 }),
             Hyper::new("scale", self.scale, HyperPrior::UNIT_GAMMA),
         ]
     }
@@ -370,7 +370,8 @@ impl Family for Gaussian {
     }
     fn draw_parameter(&self, uniform: &mut dyn FnMut() -> f64) -> (f64, f64) {
         let precision = draw::gamma(self.shape, uniform) / self.scale;
-        let sd = self.spread / precision.sqrt();
+        // Tails can be too heavy for a number.
+        let sd = (self.spread / precision.sqrt()).min(LARGE * self.spread);
         (self.mean + sd / self.kappa.sqrt() * draw::normal(uniform), sd)
     }
     fn draw_value(&self, &(mean, sd): &(f64, f64), uniform: &mut dyn FnMut() -> f64) -> f64 {
