@@ -297,7 +297,7 @@ fn bad_edge_lists_are_refused() {
     refuse_edges("0 1\n-1 2\n", ":2", "-1 is negative");
     refuse_edges("0 1\r\n2 -3\r\n", ":2", "-3 is negative");
     refuse_edges("0 1 0.5\n1 2\n", ":2", "weight");
-    refuse_edges("0 1 heavy\n", "", "words ('heavy') in place of numbers");
+    refuse_edges("0 1 heavy\n", ":1", "heavy");
     refuse_edges("# nodes 3\n0 1\n1 7\n0 2\n", ":3", "vertex 7 does not exist");
     refuse_edges("# nodes 3\n0 1\n1 3\n0 2\n", ":3", "vertex 3 does not exist");
     refuse_edges("# nodes 1000000000000\n0 1\n", ":1", "1000000000000");

@@ -20,7 +20,7 @@ const STEPS: usize = 60_000;
 const BATCHES: usize = 60;
 
 /// More than so many standard errors fail (Student, 59 degrees of freedom: p < 2e-7). With about 15 functions
-/// and 4 cases the false-alarm rate is below 1e-4, with some room for errors that are not quite normal.
+/// and 15 cases the false-alarm rate is below 1e-4, with some room for errors that are not quite normal.
 const LIMIT: f64 = 6.0;
 
 type Update<M> = fn(&mut Chain<M>, &mut Rng);

@@ -47,6 +47,8 @@ struct List {
     names: Option<Names>,
     /// The words in the third column, if it has words.
     kinds: Option<Names>,
+    /// The line of the first word in place of a weight.
+    kinds_from: Option<usize>,
     /// Two, or three with weights.
     columns: Option<usize>,
     /// Words on the first line: the next line tells whether they are titles of columns or an edge.
@@ -117,6 +119,7 @@ impl List {
             let text = utf8(field.text)?;
             if self.weights.is_empty() && weight(text).is_err() && text.parse::<f64>().is_err() {
                 self.kinds = Some(Names::default());
+                self.kinds_from = Some(number);
             }
             self.weights.push(match &mut self.kinds {
                 Some(kinds) => f64::from(kinds.number(text)?),
@@ -213,6 +216,7 @@ impl List {
             edges: self.edges,
             weights: (!self.weights.is_empty()).then_some(self.weights),
             kinds: self.kinds.map_or(Vec::new(), Names::into_vec),
+            kinds_from: self.kinds_from,
             ..RawNetwork::default()
         }
     }

@@ -99,9 +99,9 @@ pub fn network(raw: RawNetwork, options: &NetworkOptions) -> Result<Dataset> {
     if !options.is_simple() || raw.sides.is_some() {
         return relational::relational(raw, options);
     }
-    let RawNetwork { mut names, edges, weights, directed, mut hidden, kinds, .. } = raw;
+    let RawNetwork { mut names, edges, weights, directed, mut hidden, kinds, kinds_from, .. } = raw;
     if !kinds.is_empty() && options.weights.is_empty() {
-        return Err(relational::words(&kinds));
+        return Err(relational::words(&kinds, kinds_from));
     }
     let weights = weights.filter(|_| kinds.is_empty());
     if let Some(path) = &options.mask {

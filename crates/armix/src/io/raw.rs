@@ -26,6 +26,8 @@ pub struct RawNetwork {
     pub sides: Option<Vec<bool>>,
     /// What the weights 0, 1, … stand for, if the file has words in their place.
     pub kinds: Vec<String>,
+    /// The line, counted from 1, on which the first of these words stands.
+    pub kinds_from: Option<usize>,
 }
 
 impl RawNetwork {

@@ -285,7 +285,7 @@ impl Whole<'_> {
             ));
         }
         if !raw.kinds.is_empty() && !matches!(weights, Weights::Category | Weights::Ignore) {
-            return Err(words(&raw.kinds));
+            return Err(words(&raw.kinds, raw.kinds_from));
         }
         if weights != Weights::Ignore && options.threshold != 0.0 {
             return Err(Error::new(
@@ -405,11 +405,15 @@ fn kinds(raw: &RawNetwork) -> (Vec<String>, HashMap<u64, f64>) {
 }
 
 /// Words in place of weights need an option.
-pub(super) fn words(kinds: &[String]) -> Error {
-    Error::new(format!(
+pub(super) fn words(kinds: &[String], line: Option<usize>) -> Error {
+    let error = Error::new(format!(
         "the third column has words ('{}') in place of numbers: --weights category takes them as kinds of edges, --weights ignore leaves them out",
         kinds[0]
-    ))
+    ));
+    match line {
+        Some(line) => error.at_line(line),
+        None => error,
+    }
 }
 
 /// The vertices that are kept, judged by links without direction.
