@@ -198,14 +198,17 @@ impl Lab {
         Ok(Some(done))
     }
 
-    /// The normalised iterations of ARM, averaged over restarts.
+    /// The normalised iterations of ARM: the median of its restarts, so that a pause of the machine during one of
+    /// them does not decide how long the others run.
     fn effort_of_arm(&self, unit: &Unit, iterations: usize) -> Result<f64> {
         let restarts = 1..=self.size.restarts;
-        let efforts = restarts
+        let mut efforts = restarts
             .map(|restart| Unit { restart, ..unit.reference(iterations) })
             .map(|reference| Ok(self.done(&reference)?.normalised().map_or(0.0, |n| n.0)))
             .collect::<Result<Vec<f64>>>()?;
-        Ok(efforts.iter().sum::<f64>() / efforts.len() as f64)
+        efforts.sort_by(f64::total_cmp);
+        let middle = efforts.len() / 2;
+        Ok((efforts[(efforts.len() - 1) / 2] + efforts[middle]) / 2.0)
     }
 }
 
