@@ -1,7 +1,7 @@
 //! What goes in: edge lists, tables, label files and options, and the messages about bad ones.
 
 use crate::common::{
-    Folder, STAY, armix, fit, json, number, numbers, refuse, refuse_all, succeed, unwrapped,
+    Folder, SHORT, STAY, armix, fit, json, number, numbers, refuse, refuse_all, succeed, unwrapped,
 };
 use serde_json::Value;
 
@@ -488,4 +488,24 @@ fn data_that_are_too_large_to_enumerate_are_refused() {
         ("exact grid:1x11", "11 items have too many partitions"),
         ("exact", "DATA"),
     ]);
+}
+
+#[test]
+fn extreme_numbers_are_told() {
+    let said = notes("t.csv", "x,y\n1e-3,0.5\n2e-3,1.5\n3e-3,0.25\n1e16,2.5\n");
+    assert!(
+        said.contains(
+            "in column 'x' values such as 1e-3 and 2e-3 cannot be told apart beside 1e16: correct that one, take logarithms, or leave the column out with --columns"
+        ) && !said.contains("column 'y'"),
+        "{said}"
+    );
+    // Beside a new row that is absurdly far away, the old ones would lose their digits.
+    let folder = Folder::with("t.csv", "x,y\n0.1,0.5\n0.2,1.5\n0.3,0.25\n0.4,2.5\n")
+        .and("near.csv", "x,y\n1e6,0.5\n")
+        .and("far.csv", "x,y\n0.2,0.5\n1e16,0.5\n");
+    succeed(folder.armix(&format!("fit t.csv {SHORT} --out RUN")));
+    succeed(folder.armix("predict RUN --new near.csv"));
+    let message = refuse(folder.armix("predict RUN --new far.csv"));
+    let expected = "row 'new 2', column 'x': 1e16 is 9e16 standard deviations away from the data of the run; correct it";
+    assert!(message.contains(expected), "{message}");
 }

@@ -1,6 +1,6 @@
 //! New items beside those of a run, read and coded alike, so that it can be told where they belong.
 
-use crate::data::{Column, Data, Dataset, Graph, Kind};
+use crate::data::{Column, Data, Dataset, Graph, Kind, Table};
 use crate::error::{Error, Result};
 use crate::io;
 use crate::io::raw::{Raw, RawColumn, RawNetwork, RawTable};
@@ -200,7 +200,9 @@ pub fn with_new_rows(
             Data::Table(table.hiding(&hidden))
         }
         (Data::Columns(old), Data::Columns(table)) if table.d() == old.d() => {
-            Data::Columns(table.hiding(&hidden).scaled_by_first(old.n()))
+            let table = table.hiding(&hidden).scaled_by_first(old.n());
+            check_distance(&table, &prepared)?;
+            Data::Columns(table)
         }
         _ => {
             return Err(Error::new(
@@ -209,4 +211,20 @@ pub fn with_new_rows(
         }
     };
     Ok(prepared)
+}
+
+/// Numbers that are absurdly far away are refused: beside them the digits of all others would be lost.
+fn check_distance(table: &Table, prepared: &Dataset) -> Result<()> {
+    for (at, column) in table.columns().iter().enumerate() {
+        if let Some((row, away)) = column.too_far() {
+            let heading =
+                prepared.columns.get(at).map_or((at + 1).to_string(), |c| format!("'{c}'"));
+            return Err(Error::new(format!(
+                "row '{}', column {heading}: {:e} is {away:.0e} standard deviations away from the data of the run; correct it (its unit?), or leave the cell empty",
+                prepared.names[row],
+                column.cells()[row]
+            )));
+        }
+    }
+    Ok(())
 }

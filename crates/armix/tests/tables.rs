@@ -7,7 +7,7 @@ use armix::diagnose::mean_sd;
 use armix::ensemble;
 use armix::error::Result;
 use armix::estimate::{Loss, SearchOptions, minimise};
-use armix::families::{Categorical, Gaussian, Poisson};
+use armix::families::{Categorical, Family, Gaussian, Poisson};
 use armix::history::History;
 use armix::io;
 use armix::io::raw::Raw;
@@ -80,6 +80,30 @@ fn evidences_are_those_of_scipy() {
     for (found, expected) in found.into_iter().zip(scipy) {
         for value in found {
             assert!((value - expected).abs() < 1e-10, "{value} ≠ {expected}");
+        }
+    }
+}
+
+/// A value that is 10¹⁹ times as large as the others: they are rounded to one place, but the scale of the prior is that of
+/// the column, beside which their differences are nothing. The evidence stays that of the numbers in the file (mpmath with 60 digits).
+#[test]
+fn extreme_values_do_not_spoil_evidences() {
+    let extreme = Column::reals(vec![1e-3, 2e-3, 3e-3, 1e16]);
+    assert_eq!(extreme.merged(), Some((1e-3, 2e-3, 1e16)));
+    let other = Column::reals(vec![0.5, -0.25, 2.0, -1.25]);
+    let gaussian =
+        Target::new(Columns::<Gaussian>::new(&[&extreme], Gaussian::DEFAULTS).unwrap(), 1.0);
+    let niw = Target::new(Niw::new(&[&extreme, &other], Niw::DEFAULTS).unwrap(), 1.0);
+    let (gaussian, niw) = (gaussian.unwrap(), niw.unwrap());
+    for (labels, expected) in [
+        ([0, 0, 0, 0], [-154.130979047743652, -162.494960599902339]),
+        ([0, 0, 0, 1], [-147.475798626673168, -157.120504615600761]),
+    ] {
+        let prior = gaussian.prior.ln_p(&Partition::from_labels(&labels));
+        for (found, expected) in
+            [gaussian.ln_q(&labels) - prior, niw.ln_q(&labels) - prior].into_iter().zip(expected)
+        {
+            assert!((found - expected).abs() < 1e-10, "{found} ≠ {expected}");
         }
     }
 }

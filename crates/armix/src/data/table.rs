@@ -56,6 +56,16 @@ pub const MAX_COUNT: f64 = 2e9;
 /// Larger numbers than this have no squares.
 pub const MAX_REAL: f64 = 1e150;
 
+/// Reals are rounded to about this share of the range of their column.
+const RESOLUTION: f64 = 0.5 / (1u64 << 51) as f64;
+
+/// Numbers differ if they do so by more than this share of the larger one: less may come from computing.
+const DIFFERENT: f64 = 1e-9;
+
+/// New reals may be so many standard deviations away from those that set the scale of a prior: beyond it, less
+/// than seven digits are left of these.
+const FARTHEST: f64 = 1e9;
+
 /// A column: its type and its values, NaN where nothing was observed.
 #[derive(Debug, Clone)]
 pub struct Column {
@@ -136,6 +146,41 @@ impl Column {
             }
             _ => value.to_string(),
         }
+    }
+
+    /// Two reals that differ, but cannot be told apart beside a third one, which is far away from both.
+    pub fn merged(&self) -> Option<(f64, f64, f64)> {
+        if self.kind != Kind::Real {
+            return None;
+        }
+        let mut sorted: Vec<f64> = self.observed().collect();
+        sorted.sort_by(f64::total_cmp);
+        let (&low, &high) = (sorted.first()?, sorted.last()?);
+        let merge = |pair: &&[f64]| {
+            let (a, b) = (pair[0], pair[1]);
+            b - a < RESOLUTION * (high - low) && b - a > DIFFERENT * a.abs().max(b.abs())
+        };
+        let pair = sorted.windows(2).find(merge)?;
+        let far = if high - pair[1] > pair[0] - low { high } else { low };
+        Some((pair[0], pair[1], far))
+    }
+
+    /// The first row after those that set the scale whose real is too far away from theirs, and how many of their
+    /// standard deviations it is.
+    pub fn too_far(&self) -> Option<(usize, f64)> {
+        if self.kind != Kind::Real {
+            return None;
+        }
+        let (first, new) = self.values.split_at(self.reference);
+        let known = || first.iter().filter(|x| !x.is_nan());
+        let n = known().count().max(1) as f64;
+        let mean: f64 = known().map(|x| x / n).sum();
+        let sd = known().map(|x| (x - mean) * (x - mean) / n).sum::<f64>().sqrt();
+        // Of a constant column, its size must do.
+        let sd = if sd > 1e-12 * mean.abs() { sd } else { mean.abs().max(1.0) };
+        let far = |x: &f64| (x - mean).abs() / sd;
+        let row = new.iter().position(|x| far(x) > FARTHEST)?;
+        Some((first.len() + row, far(&new[row])))
     }
 
     /// Why a value cannot stand in this column.
@@ -252,6 +297,28 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Only numbers that differ by more than rounding are missed, and none where the range is not extreme.
+    #[test]
+    fn merged_and_far_numbers_are_found() {
+        let merged = |values: &[f64]| Column::reals(values.to_vec()).merged();
+        assert_eq!(merged(&[2e-3, 1e16, f64::NAN, 1e-3, 3e-3]), Some((1e-3, 2e-3, 1e16)));
+        assert_eq!(merged(&[-1e16, 1e-3, 2e-3]), Some((1e-3, 2e-3, -1e16)));
+        assert_eq!(merged(&[1e-3, 2e-3, 3e-3, 1e12]), None);
+        assert_eq!(merged(&[0.3, 0.1 + 0.2, 1.0]), None, "not different, but for rounding");
+        assert_eq!(merged(&[5.0, 5.0, 1e300]), None, "equal");
+        assert_eq!(merged(&[1e-200, 2e-200, 4e-200]), None, "a small range is a range");
+        assert_eq!(Column::counts(vec![0.0, 1.0, 2e9]).merged(), None);
+        let far = |values: &[f64]| {
+            let table = Table::new(vec![Column::reals(values.to_vec())]).unwrap();
+            table.scaled_by_first(3).columns[0].too_far()
+        };
+        assert_eq!(far(&[1.0, 2.0, 3.0, 1e8, f64::NAN]), None);
+        let (row, away) = far(&[1.0, 2.0, 3.0, 4.0, -1e12]).unwrap();
+        assert!(row == 4 && (1e12..2e12).contains(&away), "{row}, {away}");
+        assert_eq!(far(&[7e9, 7e9, 7e9, 8e9]), None, "a constant column has its own size");
+        assert!(far(&[0.0, 0.0, 0.0, 1e10]).is_some());
+    }
 
     #[test]
     fn values_must_fit_their_column() {

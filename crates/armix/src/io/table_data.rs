@@ -180,7 +180,14 @@ pub fn tabular(table: &RawTable, options: &TableOptions) -> Result<Dataset> {
     let mut codings = Codings::default();
     let mut columns = Vec::with_capacity(data.len());
     for (&at, (kind, _)) in data.iter().zip(&kinds) {
-        columns.push(typed_column(table, &table.columns[at], *kind, &mut codings)?);
+        let column = typed_column(table, &table.columns[at], *kind, &mut codings)?;
+        if let Some((a, b, far)) = column.merged() {
+            notes.push(format!(
+                "in column '{}' values such as {a:e} and {b:e} cannot be told apart beside {far:e}: correct that one, take logarithms, or leave the column out with --columns",
+                table.columns[at].name
+            ));
+        }
+        columns.push(column);
     }
     notes.extend(codings.notes());
     finish(table, id, &data, notes, Data::Columns(Table::new(columns)?))
