@@ -24,14 +24,23 @@ struct Tables {
     largest: u64,
 }
 
+impl Tables {
+    /// R(S), or 0 beyond the table.
+    #[inline(always)]
+    fn start(&self, total: u64) -> f64 {
+        self.rising.in_table(total).unwrap_or(0.0)
+    }
+}
+
 /// Longer tables are slow to make, and series are nearly as fast.
 const TABLE: u64 = 1 << 17;
 
 /// The unit of Σ ln x!.
 const UNIT: f64 = 1.0 / (1u64 << 44) as f64;
 
-/// What is kept of a sum S of n counts: ln p(x) = `constant` + ln [Γ(a + S + x) / Γ(a + S)] − x · `ln_more` − ln x!,
-/// and with S counting x already, `home` + ln [Γ(a + S) / Γ(a + S − x)] − x · `ln_less` − ln x!.
+/// What is kept of a sum S of n counts: ln p(x) = `constant` + R(S + x) − x · `ln_more` − ln x!, where R(S) is ln [Γ(a + S) / Γ(a)]
+/// from the table; `constant` has −R(S) in it if the table does. With S counting x already,
+/// `home` + R(S) − R(S − x) − x · `ln_less` − ln x!.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Kept {
     total: u64,
@@ -177,7 +186,7 @@ impl Family for Poisson {
         let (ln_now, ln_more) = (fast_ln(b), fast_ln(b + 1.0));
         kept[0] = Kept {
             total: sum[1] as u64,
-            constant: a * (ln_now - ln_more),
+            constant: a * (ln_now - ln_more) - self.tables.start(sum[1] as u64),
             ln_more,
             home: a * (ln_less - ln_now),
             ln_less,
@@ -191,15 +200,29 @@ impl Family for Poisson {
     #[inline]
     fn gain_of_row(families: &[Self], kept: &[Kept], row: &[u32]) -> f64 {
         let Some(family) = families.first() else { return 0.0 }; // All share their tables.
-        let mut sum = 0.0;
-        for (kept, &x) in kept.iter().zip(row) {
+        let tables = &*family.tables;
+        let of = |kept: &Kept, x: u32| {
             if x == Self::MISSING {
-                continue;
+                return 0.0;
             }
-            let rise = family.tables.rising.rise(kept.total, kept.total + u64::from(x));
-            sum += (kept.constant + rise) - f64::from(x) * kept.ln_more;
+            let total = kept.total + u64::from(x);
+            let risen = match tables.rising.in_table(total) {
+                Some(risen) => risen,
+                None => tables.start(kept.total) + tables.rising.rise(kept.total, total),
+            };
+            (kept.constant + risen) - f64::from(x) * kept.ln_more
+        };
+        // Four sums at a time, as additions wait for each other.
+        let (mut quads, mut kept_quads) = (row.chunks_exact(4), kept.chunks_exact(4));
+        let mut sums = [0.0; 4];
+        for (quad, kept) in (&mut quads).zip(&mut kept_quads) {
+            sums.iter_mut()
+                .zip(quad.iter().zip(kept))
+                .for_each(|(s, (&x, kept))| *s += of(kept, x));
         }
-        sum
+        let rest = quads.remainder().iter().zip(kept_quads.remainder());
+        let rest: f64 = rest.map(|(&x, kept)| of(kept, x)).sum();
+        rest + ((sums[0] + sums[1]) + (sums[2] + sums[3]))
     }
     fn gain_of_row_at_home(families: &[Self], _sums: &[i128], kept: &[Kept], row: &[u32]) -> f64 {
         let Some(family) = families.first() else { return 0.0 }; // All share their tables.

@@ -84,6 +84,12 @@ impl LnRising {
         }
     }
 
+    /// The same, if the table has it.
+    #[inline(always)]
+    pub fn in_table(&self, k: u64) -> Option<f64> {
+        self.table.get(k as usize).copied()
+    }
+
     /// ln [Γ(to + β) / Γ(from + β)].
     #[inline(always)]
     pub fn rise(&self, from: u64, to: u64) -> f64 {
