@@ -86,13 +86,33 @@ impl Run {
 }
 
 struct Entries<'a> {
+    dataset: &'a Dataset,
     draws: &'a Draws<'a>,
     entries: &'a [(u32, u32)],
 }
 impl Job for Entries<'_> {
     type Output = Vec<f64>;
     fn run<M: Model>(self, target: Target<M>) -> Result<Vec<f64>> {
-        Ok(predict::entries(&target, self.draws, self.entries))
+        Ok(match &self.dataset.data {
+            armix::data::Data::Columns(table) => {
+                let cells = predict::cells(&target, table, self.draws, self.entries);
+                cells.into_iter().map(|cell| cell.value).collect()
+            }
+            _ => predict::entries(&target, self.draws, self.entries),
+        })
+    }
+}
+
+/// The probabilities of levels.
+struct Levels<'a>(Entries<'a>);
+impl Job for Levels<'_> {
+    type Output = Vec<Vec<f64>>;
+    fn run<M: Model>(self, target: Target<M>) -> Result<Vec<Vec<f64>>> {
+        let Entries { dataset, draws, entries } = self.0;
+        Ok(match &dataset.data {
+            armix::data::Data::Columns(table) => predict::levels(&target, table, draws, entries),
+            _ => vec![Vec::new(); entries.len()],
+        })
     }
 }
 
@@ -358,7 +378,7 @@ impl Run {
         PyArray1::from_vec(py, all.map_err(value_error)?).reshape([self.run.n, self.run.n])
     }
 
-    /// The probabilities of links or ones.
+    /// The probabilities of links or ones, means, or the numbers of the most probable levels.
     fn predict_entries<'py>(
         &self,
         py: Python<'py>,
@@ -371,9 +391,28 @@ impl Run {
             entries.as_array().rows().into_iter().map(|row| (row[0], row[1])).collect();
         let found = py.detach(|| {
             let draws = self.run.some_draws_with_hypers(self.need_draws(burn_in)?, DRAWS);
-            data.with_target(Entries { draws: &draws, entries: &entries })
+            data.with_target(Entries { dataset: &data.dataset, draws: &draws, entries: &entries })
         });
         Ok(PyArray1::from_vec(py, found.map_err(value_error)?))
+    }
+
+    /// The probabilities of the levels in cells of columns that have some.
+    fn predict_levels<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Data,
+        entries: PyReadonlyArray2<'py, u32>,
+        burn_in: &str,
+    ) -> PyResult<Vec<Vec<f64>>> {
+        let burn_in = burn_in.parse().map_err(value_error)?;
+        let entries: Vec<(u32, u32)> =
+            entries.as_array().rows().into_iter().map(|row| (row[0], row[1])).collect();
+        py.detach(|| {
+            let draws = self.run.some_draws_with_hypers(self.need_draws(burn_in)?, DRAWS);
+            let entries = Entries { dataset: &data.dataset, draws: &draws, entries: &entries };
+            data.with_target(Levels(entries))
+        })
+        .map_err(value_error)
     }
 
     /// How well held-out entries are predicted, as JSON.

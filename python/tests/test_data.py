@@ -227,6 +227,16 @@ def test_columns_of_any_types():
     score = fit.held_out_score()
     assert score["log_score"] > score["log_score_of_one_block"]
     assert len(fit.predict_cells()) == len(fit.data.hidden())
+    # Levels: the most probable one and the probabilities of all; both agree with what the group mostly has.
+    cells = [(0, "colour"), (59, "colour"), (59, "eggs")]
+    assert fit.predict_cells(cells)[:2].tolist() == [2.0, 0.0] and fit.predict_cells(cells)[2] > 5
+    red, blue = fit.predict_levels(cells[:2])
+    assert list(red) == ["blue", "green", "red"] and sum(red.values()) == pytest.approx(1)
+    assert red["red"] > 0.6 and blue["blue"] > 0.6
+    hidden = fit.data.hidden()
+    assert len(fit.predict_levels()) == np.isin(hidden[:, 1], [2, 4]).sum()
+    with pytest.raises(ValueError, match="column 1 is count and has no levels: use predict_cells"):
+        fit.predict_levels(cells[2:])
     assert fit.predict_proba(frame.iloc[:3]).shape[0] == 3
     # The same from an array, of a chosen model and type, and after pickling.
     array = frame[["size", "eggs"]].fillna(0.0).to_numpy()

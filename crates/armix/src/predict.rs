@@ -224,27 +224,39 @@ pub fn cells<M: Model>(
     entries: &[(u32, u32)],
 ) -> Vec<Cell> {
     let means = self::entries(target, draws, entries);
-    // Every level of every entry in a categorical column is asked for.
-    let levels = |entry: (u32, u32)| match table.columns()[entry.1 as usize].kind() {
+    let levels = levels(target, table, draws, entries);
+    (entries.iter().zip(means).zip(levels))
+        .map(|((&entry, mean), each)| match table.columns()[entry.1 as usize].kind() {
+            Kind::Binary => Cell { value: mean, probability: Some(mean) },
+            Kind::Count | Kind::Real => Cell { value: mean, probability: None },
+            Kind::Categorical => {
+                let best = (0..each.len()).max_by(|&a, &b| each[a].total_cmp(&each[b]));
+                let best = best.unwrap_or(0);
+                Cell { value: best as f64, probability: each.get(best).copied() }
+            }
+        })
+        .collect()
+}
+
+/// The probability of each level in these cells; none where a column has no levels.
+///
+/// # Panics
+/// When there are no draws.
+pub fn levels<M: Model>(
+    target: &Target<M>,
+    table: &Table,
+    draws: &Draws<'_>,
+    entries: &[(u32, u32)],
+) -> Vec<Vec<f64>> {
+    let count = |entry: (u32, u32)| match table.columns()[entry.1 as usize].kind() {
         Kind::Categorical => table.columns()[entry.1 as usize].names().len(),
         _ => 0,
     };
     let asked: Vec<HeldOut> = (entries.iter())
-        .flat_map(|&entry| (0..levels(entry)).map(move |l| HeldOut { entry, value: l as f64 }))
+        .flat_map(|&entry| (0..count(entry)).map(move |l| HeldOut { entry, value: l as f64 }))
         .collect();
-    let mut ln_p = ln_values(target, draws, &asked).into_iter();
-    (entries.iter().zip(means))
-        .map(|(&entry, mean)| match table.columns()[entry.1 as usize].kind() {
-            Kind::Binary => Cell { value: mean, probability: Some(mean) },
-            Kind::Count | Kind::Real => Cell { value: mean, probability: None },
-            Kind::Categorical => {
-                let each: Vec<f64> = ln_p.by_ref().take(levels(entry)).collect();
-                let best = (0..each.len()).max_by(|&a, &b| each[a].total_cmp(&each[b]));
-                let best = best.unwrap_or(0);
-                Cell { value: best as f64, probability: each.get(best).map(|p| libm::exp(*p)) }
-            }
-        })
-        .collect()
+    let mut p = ln_values(target, draws, &asked).into_iter().map(libm::exp);
+    entries.iter().map(|&entry| p.by_ref().take(count(entry)).collect()).collect()
 }
 
 /// How good predictions of a table of any columns are.

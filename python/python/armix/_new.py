@@ -27,7 +27,26 @@ def _places(known: list, wanted: list, what: str) -> list[int]:
 
 
 def predict_entries(fit: Fit, entries: Any, kind: str, burn_in: Any) -> np.ndarray:
-    """The probabilities of links or ones."""
+    """The probabilities of links or ones, and what other cells are expected to be."""
+    return fit._run.predict_entries(fit.data, _pairs(fit, entries, kind), burn_in_text(burn_in))
+
+
+def predict_levels(fit: Fit, entries: Any, burn_in: Any) -> list[dict[str, float]]:
+    """The probabilities of the levels of cells."""
+    pairs = _pairs(fit, entries, "table")
+    names = fit.data.levels
+    if entries is None:
+        pairs = pairs[[bool(names and names[column]) for column in pairs[:, 1]]]
+    for column in pairs[:, 1]:
+        if not names or not names[column]:
+            kind = fit.data.types[column]
+            raise ValueError(f"column {column} is {kind} and has no levels: use predict_cells")
+    each = fit._run.predict_levels(fit.data, pairs, burn_in_text(burn_in))
+    return [dict(zip(names[column], p)) for column, p in zip(pairs[:, 1], each)]
+
+
+def _pairs(fit: Fit, entries: Any, kind: str) -> np.ndarray:
+    """Entries by their numbers; without any, those that were not observed."""
     data = fit.data
     if data.kind != kind:
         other = {"network": "predict_links", "table": "predict_cells"}[data.kind]
@@ -48,7 +67,7 @@ def predict_entries(fit: Fit, entries: Any, kind: str, burn_in: Any) -> np.ndarr
         else:
             second = _columns(data, [b for _, b in entries])
         pairs = np.array([first, second], dtype=np.uint32).T.reshape(-1, 2)
-    return fit._run.predict_entries(data, np.ascontiguousarray(pairs), burn_in_text(burn_in))
+    return np.ascontiguousarray(pairs)
 
 
 def _columns(data, wanted: list) -> list[int]:
