@@ -193,6 +193,38 @@ def test_sampled_hyper_parameters(small):
     assert fixed.hypers == {} and "hypers" not in fixed.summary()
 
 
+def test_hyper_parameters_by_name(small, tmp_path):
+    X = np.random.default_rng(1).normal(np.repeat([0.0, 4.0], 20)[:, None], 1.0, (40, 2))
+    plain, fit = armix.fit(X, **small), armix.fit(X, hyper={"kappa": 2, "scale": 0.05}, **small)
+    assert not np.array_equal(plain.log_joint, fit.log_joint)
+    fit.save(tmp_path / "run")
+    again = armix.load(tmp_path / "run")
+    assert np.array_equal(fit.resume(10, progress=False).log_joint, again.resume(10, progress=False).log_joint)
+    sampled = armix.fit(X, "niw", hyper={"freedom": 9}, sample_hyper=True, **small)
+    assert list(sampled.hypers) == ["alpha", "kappa", "freedom", "psi"]
+    for options, words in [
+        ({"hyper": {"kapa": 1}}, "no 'kapa' to set in the model gaussian, which has kappa, shape, scale"),
+        ({"hyper": {"kappa": 0}}, "kappa=0 is not possible: use a number from 1e-8 to 1e8"),
+        ({"hyper": {"kappa": float("nan")}}, "kappa"),
+        ({"model": "student-t", "hyper": {"kappa": 1}}, "none of its own"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            armix.fit(X, **options, **small)
+
+
+def test_student_t(small):
+    rng = np.random.default_rng(2)
+    truth = np.repeat([0, 1], 30)
+    X = rng.normal(8.0 * truth[:, None], 1.0, (60, 2))
+    X[[5, 40]] += 25  # outliers
+    fit = armix.fit(X, "student-t", degrees_of_freedom=2, menu=6, seed=3, ensembles=2, chains=4, iterations=200, progress=False)
+    assert fit.data.model == "student-t"
+    assert armix.adjusted_rand(fit.labels(), truth) > 0.8
+    with pytest.raises(ValueError, match="degrees of freedom"):
+        armix.fit(X, "student-t", degrees_of_freedom=0, **small)
+    assert list(armix.fit(X, "student-t", sample_hyper=True, **small).hypers) == ["alpha"]
+
+
 def test_priors_that_are_refused(small):
     for options, words in [
         ({"prior": "dp"}, "no prior 'dp'"),

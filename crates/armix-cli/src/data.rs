@@ -44,6 +44,11 @@ pub(crate) struct DataArgs {
     #[arg(long, default_value = "1,1", value_name = "A,B", allow_hyphen_values = true, value_parser = parse_beta, help_heading = "Model")]
     pub beta: (f64, f64),
 
+    /// Other hyper-parameters of the model by name, with commas between, such as kappa=0.5,scale=0.1 (armix fit
+    /// --help lists them) [default: weak priors on the scale of the data]
+    #[arg(long = "hyper", value_name = "NAME=VALUE", value_delimiter = ',', value_parser = parse_hyper, help_heading = "Model")]
+    pub hypers: Vec<(String, f64)>,
+
     /// Items whose groups are known: a file with an item, a tab and its group on each line. The same group is
     /// one block; other groups are other blocks; all other items may join them
     #[arg(long, value_name = "FILE", help_heading = "Model")]
@@ -204,6 +209,7 @@ impl DataArgs {
             prior: self.prior(),
             alpha: args.alpha,
             beta: args.beta,
+            hypers: args.hypers,
             data_seed: args.data_seed,
             threshold: args.threshold,
             downsample: args.downsample,
@@ -248,6 +254,14 @@ fn absolute(path: PathBuf) -> PathBuf {
 
 fn parse_weights(text: &str) -> std::result::Result<Weights, String> {
     text.trim().parse().map_err(|error: Error| error.to_string())
+}
+
+fn parse_hyper(text: &str) -> std::result::Result<(String, f64), String> {
+    let hyper = text.split_once('=').and_then(|(name, value)| {
+        let value: f64 = value.trim().parse().ok()?;
+        Some((name.trim().to_string(), value)).filter(|_| value.is_finite())
+    });
+    hyper.ok_or_else(|| "write a name and a number, for example kappa=0.5".into())
 }
 
 fn parse_type(text: &str) -> std::result::Result<(String, Kind), String> {

@@ -148,7 +148,8 @@ fn after_help() -> String {
     format!(
         "Moves:\n{}\n{HYPERS}\n{}\nExamples:\n  armix fit\n  armix fit friends.edges --iterations 5000 --seed 7\n  \
          armix fit bernoulli-1 --moves sm,gibbs --json\n  armix fit grid:10x10 --moves arm-cells*5,arm,gibbs --chains 16\n  \
-         armix fit karate --prior mfm --sample-hyper\n  armix fit letters.edges --directed --weights counts\n  \
+         armix fit karate --prior mfm --sample-hyper\n  \
+         armix fit iris.csv --hyper kappa=0.05,scale=0.1\n  armix fit letters.edges --directed --weights counts\n  \
          armix fit southern-women --bipartite\n  armix fit advice.edges --relation friends.edges --mask unknown.txt",
         moves.concat(),
         data::data_help()
@@ -156,13 +157,19 @@ fn after_help() -> String {
 }
 
 const HYPERS: &str = "\
-Hyper-parameters (--sample-hyper):
-  alpha                  Gamma(1, 1), of crp and pitman-yor
-  discount               Beta(1, 1), of pitman-yor
-  gamma                  Gamma(1, 1), of mfm
-  beta_plus, beta_minus  Gamma(1, 1) each, of both models
-  Gamma(shape, rate). They are sampled after the moves of every iteration, and the log joint includes
-  their priors then. Trace, diagnosis, summary and report have them by these names.
+Hyper-parameters, with the priors that they have with --sample-hyper:
+  alpha                  Gamma(1, 1), of crp and pitman-yor (--alpha)
+  discount               Beta(1, 1), of pitman-yor (--discount)
+  gamma                  Gamma(1, 1), of mfm (--gamma)
+  beta_plus, beta_minus  Gamma(1, 1) each, of zeros and ones (--beta)
+  beta                   Gamma(1, 1), of categorical
+  shape, rate            Gamma(1, 1) each, of poisson
+  kappa, shape, scale    Gamma(1, 1), Gamma(4, 2), Gamma(1, 1), of gaussian
+  kappa, freedom, psi    Gamma(1, 1), Gamma(8, 2), Gamma(1, 1), of niw
+  Gamma(shape, rate). Those without an option of their own are set by --hyper NAME=VALUE. In mixed tables
+  the type of the columns stands in front (real_kappa), with several relations the number of the
+  relation behind (kappa_2). They are sampled after the moves of every iteration, and the log joint
+  includes their priors then. Trace, diagnosis, summary and report have them by these names.
 ";
 
 fn parse_bytes(text: &str) -> std::result::Result<u64, String> {
@@ -253,13 +260,19 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     };
     settings.check(dataset.data.n())?;
     settings.schedule.build::<Irm>(&settings.moves)?; // unknown moves, before anything is written
-    data::with_target(&dataset, &choice, CheckTarget)?;
+    let own_hypers = data::with_target(&dataset, &choice, CheckTarget)?;
     if !args.going.quiet {
         say(&data::describe(&args.data, &dataset));
         dataset.notes.iter().for_each(|note| say(&format!("  {note}")));
         let chains = settings.ensembles * settings.chains;
         let hint = idle_threads(args.going.threads, ensemble::cores(), chains);
         hint.iter().for_each(|hint| say(&format!("  {hint}")));
+        if settings.sample_hyper && own_hypers == 0 {
+            let model = data::model_info(&choice, &dataset).name;
+            say(&format!(
+                "  hint: the hyper-parameters of {model} are fixed (docs/NONCONJUGATE.md); --sample-hyper samples those of the prior over partitions"
+            ));
+        }
     }
     let recorder = if args.no_save {
         None
@@ -300,13 +313,13 @@ fn kept_every(args: &Args, n: usize) -> usize {
     args.iterations.div_ceil(most).max(1)
 }
 
-/// Checks model and hyper-parameters.
+/// Checks model and hyper-parameters, and tells how many of the latter the model has.
 struct CheckTarget;
 
 impl Job for CheckTarget {
-    type Output = ();
-    fn run<M: Model>(self, _target: Target<M>) -> Result<()> {
-        Ok(())
+    type Output = usize;
+    fn run<M: Model>(self, target: Target<M>) -> Result<usize> {
+        Ok(target.model.hypers().len())
     }
 }
 

@@ -99,6 +99,11 @@ pub fn to_repeat(manifest: &Manifest, args: &Choice) -> String {
         }
     }
     option("beta", format!("{},{}", args.beta.0, args.beta.1), args.beta != (1.0, 1.0));
+    option("hyper", by_name(&args.hypers), !args.hypers.is_empty());
+    let plain = Choice::default();
+    let degrees = args.degrees_of_freedom;
+    option("degrees-of-freedom", number(degrees), degrees != plain.degrees_of_freedom);
+    option("menu", args.menu.to_string(), args.menu != plain.menu);
     option("data-seed", args.data_seed.to_string(), args.data_seed != 1);
     option("threshold", number(args.threshold), args.threshold != 0.0);
     option("downsample", number(args.downsample.unwrap_or(1.0)), args.downsample.is_some());
@@ -148,6 +153,11 @@ pub fn to_repeat(manifest: &Manifest, args: &Choice) -> String {
     words.join(" ")
 }
 
+/// Hyper-parameters as the option `--hyper` has them.
+fn by_name(hypers: &[(String, f64)]) -> String {
+    hypers.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(",")
+}
+
 /// A word as a shell wants it.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,+=@%".contains(c);
@@ -169,8 +179,12 @@ pub fn provenance(manifest: &Manifest, seconds: f64) -> Vec<(String, String)> {
         ("β⁺, β⁻", format!("{}, {}", manifest.model.beta.0, manifest.model.beta.1)),
         (
             "hyper-parameters",
-            if s.sample_hyper { "sampled; these values are where they begin" } else { "fixed" }
-                .into(),
+            match (s.sample_hyper, &manifest.model.hypers[..]) {
+                (true, []) => "sampled; these values are where they begin".into(),
+                (true, hypers) => format!("sampled, beginning there and at {}", by_name(hypers)),
+                (false, []) => "fixed".into(),
+                (false, hypers) => format!("fixed; {}", by_name(hypers)),
+            },
         ),
         ("moves of an iteration", s.schedule.to_string()),
         ("ensembles × chains", format!("{} × {}", s.ensembles, s.chains)),

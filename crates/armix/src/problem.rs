@@ -31,6 +31,9 @@ pub struct Choice {
     pub alpha: f64,
     /// β⁺, β⁻.
     pub beta: (f64, f64),
+    /// Hyper-parameters of the model by name, as they are traced, but for those above; all others are as usual.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hypers: Vec<(String, f64)>,
     /// The seed of built-in data that are generated at random.
     pub data_seed: u64,
     /// Vertices are linked if their weights exceed this.
@@ -101,6 +104,7 @@ impl Default for Choice {
             prior: PriorChoice::Crp,
             alpha: 1.0,
             beta: (1.0, 1.0),
+            hypers: Vec::new(),
             data_seed: 1,
             threshold: 0.0,
             downsample: None,
@@ -128,7 +132,49 @@ impl Choice {
     /// The target of a model with this prior.
     pub fn target<M: Model>(&self, model: M) -> Result<Target<M>> {
         let prior = self.prior.build(self.alpha, model.n())?;
-        Ok(Target::with_prior(model, prior))
+        Ok(Target::with_prior(self.with_hypers(model)?, prior))
+    }
+
+    /// The model with the hyper-parameters that were given by name.
+    fn with_hypers<M: Model>(&self, model: M) -> Result<M> {
+        if self.hypers.is_empty() {
+            return Ok(model);
+        }
+        let all = model.hypers();
+        // --beta sets these two, which reports use, too.
+        let of_beta = |name: &str| name.contains("beta_plus") || name.contains("beta_minus");
+        let mut values: Vec<f64> = all.iter().map(|hyper| hyper.value).collect();
+        for (k, (name, value)) in self.hypers.iter().enumerate() {
+            let found = all.iter().position(|h| h.name == *name && !of_beta(name));
+            let Some(at) = found else {
+                let names = all.iter().map(|h| &*h.name).filter(|name| !of_beta(name));
+                let names: Vec<&str> = names.collect();
+                let has = match names.is_empty() {
+                    true => "none of its own".to_string(),
+                    false => names.join(", "),
+                };
+                return Err(Error::new(format!(
+                    "there is no hyper-parameter '{name}' to set in the model {}, which has {has} (alpha, discount, gamma, β⁺, β⁻ and degrees of freedom are options of their own)",
+                    model.name()
+                )));
+            };
+            let support = all[at].prior.support();
+            if !support.contains(value) {
+                return Err(Error::new(format!(
+                    "the hyper-parameter {name}={value} is not possible: use a number from {:e} to {:e}, such as {}",
+                    support.start(),
+                    support.end(),
+                    all[at].value
+                )));
+            }
+            if self.hypers[..k].iter().any(|(before, _)| before == name) {
+                return Err(Error::new(format!(
+                    "the hyper-parameter {name} is given twice: leave one out"
+                )));
+            }
+            values[at] = *value;
+        }
+        Ok(model.with_hypers(&values))
     }
 
     /// How files are read and prepared.
@@ -389,7 +435,13 @@ pub fn model_info(args: &Choice, dataset: &Dataset) -> ModelInfo {
         (Data::Columns(table), None) => name_for(table),
         (Data::Relations(relations), _) => relational::name(relations),
     };
-    ModelInfo { name: name.to_string(), alpha: args.alpha, beta: args.beta, prior: args.prior }
+    ModelInfo {
+        name: name.to_string(),
+        alpha: args.alpha,
+        beta: args.beta,
+        prior: args.prior,
+        hypers: args.hypers.clone(),
+    }
 }
 
 /// Why this model: what the data are, and which options say so.

@@ -37,8 +37,13 @@ fn manifest(settings: Settings, saving: Saving) -> Manifest {
         fingerprint: String::new(),
         names: (0..34).map(|v| v.to_string()).collect(),
     };
-    let model =
-        ModelInfo { name: "irm".into(), alpha: 1.0, beta: (1.0, 1.0), prior: PriorChoice::Crp };
+    let model = ModelInfo {
+        name: "irm".into(),
+        alpha: 1.0,
+        beta: (1.0, 1.0),
+        prior: PriorChoice::Crp,
+        hypers: Vec::new(),
+    };
     Manifest::new(data, model, settings, saving)
 }
 

@@ -77,12 +77,21 @@ def _prior(prior: str, discount: float | None, gamma: float | None, components: 
     raise ValueError(f"there is no prior {prior!r}; the priors are crp, pitman-yor and mfm")
 
 
+def _finite(name: str, value: Any) -> float:
+    if not np.isfinite(float(value)):
+        raise ValueError(f"{name}={value!r}: give a number")
+    return float(value)
+
+
 def convert(
     data: Any,
     model: str | None = None,
     *,
     alpha: float = 1.0,
     beta: tuple[float, float] = (1.0, 1.0),
+    hyper: Mapping[str, float] | None = None,
+    degrees_of_freedom: float = 4.0,
+    menu: int = 4,
     prior: str = "crp",
     discount: float | None = None,
     gamma: float | None = None,
@@ -136,6 +145,9 @@ def convert(
             "prior": _prior(prior, discount, gamma, components),
             "alpha": float(alpha),
             "beta": beta,
+            "hypers": [(str(key), _finite(f"hyper[{key!r}]", value)) for key, value in (hyper or {}).items()],
+            "degrees_of_freedom": float(degrees_of_freedom),
+            "menu": int(menu),
             "data_seed": int(data_seed),
             "threshold": float(threshold),
             "downsample": None if downsample is None else float(downsample),

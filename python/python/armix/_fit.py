@@ -73,6 +73,9 @@ def fit(
     warmup: int = 50,
     alpha: float = 1.0,
     beta: tuple[float, float] = (1.0, 1.0),
+    hyper: Mapping[str, float] | None = None,
+    degrees_of_freedom: float = 4.0,
+    menu: int = 4,
     prior: str = "crp",
     discount: float | None = None,
     gamma: float | None = None,
@@ -136,13 +139,18 @@ def fit(
         The same data, settings and seed give the same bytes, here and on the command line, with any number of threads.
     alpha, beta
         The concentration of the prior over partitions, and the Beta prior of link or cell probabilities.
+    hyper
+        Other hyper-parameters of the model by name, as {"kappa": 0.5, "scale": 0.1}: beta (categorical); shape, rate (poisson);
+        kappa, shape, scale (gaussian); kappa, freedom, psi (niw); in mixed tables with the type in front, as "real_kappa".
+    degrees_of_freedom, menu
+        Of "student-t": its tails, and how many parameters each row holds ready for a block.
     prior, discount, gamma, components
         The prior over partitions: "crp"; "pitman-yor" with its discount (0.25 by default); or "mfm", a mixture of finite
         mixtures with the Dirichlet parameter gamma (1) and a prior of the number of components, "geometric:P" ("geometric:0.1")
         or "poisson:MEAN".
     sample_hyper
         Sample the hyper-parameters, too: see `Fit.hypers`. They begin at the values given here, and the log joint
-        includes their priors, Gamma(1, 1), or Beta(1, 1) for the discount.
+        includes their priors; docs/PRIORS.md has these. Those of "student-t" are fixed.
     start
         Where chains begin: "prior" (a draw), "one", "singletons", "uniform:K", or a label for each item.
     threads
@@ -194,6 +202,9 @@ def fit(
         model,
         alpha=alpha,
         beta=beta,
+        hyper=hyper,
+        degrees_of_freedom=degrees_of_freedom,
+        menu=menu,
         prior=prior,
         discount=discount,
         gamma=gamma,
@@ -517,10 +528,20 @@ class Fit:
         return _new.predict_entries(self, pairs, "network", burn_in)
 
     def predict_cells(self, cells: Any = None, *, burn_in: float | int | str = _HALF) -> np.ndarray:
-        """The posterior probability of ones in cells of a table, or the mean of counts and numbers (of levels the mean of
-        their numbers, which means little): pairs of a row (as in `items`) and a column, by name or number from 0. Without `cells`: those that are missing or were held out, in the order of `data.hidden()`.
+        """What cells of a table are expected to be: the probability of a one, the mean of counts and numbers, and of levels the
+        number of the most probable one in `data.levels[column]`, as `data.cells()` has them; `predict_levels` has their probabilities.
+
+        `cells` are pairs of a row (as in `items`) and a column, by name or number from 0. Without them: those that are missing or
+        were held out, in the order of `data.hidden()`.
         """
         return _new.predict_entries(self, cells, "table", burn_in)
+
+    def predict_levels(self, cells: Any = None, *, burn_in: float | int | str = _HALF) -> list[dict[str, float]]:
+        """The posterior probability of each level, by name, in cells of categorical columns, which are given as to `predict_cells`.
+
+        Without `cells`: those of `data.hidden()` that are in such columns.
+        """
+        return _new.predict_levels(self, cells, burn_in)
 
     def held_out_score(self, *, burn_in: float | int | str = _HALF) -> dict:
         """How well entries that were hidden by `hold_out` are predicted: AUC and log score, or the log score alone."""

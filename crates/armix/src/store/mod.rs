@@ -80,6 +80,9 @@ pub struct ModelInfo {
     /// The prior over partitions.
     #[serde(default, skip_serializing_if = "PriorChoice::is_crp")]
     pub prior: PriorChoice,
+    /// Other hyper-parameters that are not as usual.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hypers: Vec<(String, f64)>,
 }
 
 /// What is saved of a run.
