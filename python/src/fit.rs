@@ -176,6 +176,7 @@ pub(crate) fn fit(
             sample_hyper,
             freeze_after,
             history_bytes: history_memory,
+            exchange_every: 1,
             threads: 0,
             keep_draws: None,
         };

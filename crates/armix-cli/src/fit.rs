@@ -1,5 +1,6 @@
 //! `armix fit`: samples, shows progress, and ends with a summary.
 
+use crate::cluster::{self, Team};
 use crate::data::{self, DataArgs, Job};
 use crate::output::{emit, emit_json, say};
 use crate::source::Source;
@@ -7,6 +8,7 @@ use crate::watch::Watch;
 use crate::{memory, predict, print, report};
 use armix::data::Dataset;
 use armix::diagnose::Diagnosis;
+use armix::ensemble::Exchange;
 use armix::error::{Error, Result};
 use armix::model::Model;
 use armix::models::Irm;
@@ -15,7 +17,7 @@ use armix::predict::HeldOutScore;
 use armix::problem::Choice;
 use armix::run::{Run, Settings, Start};
 use armix::state::Target;
-use armix::store::{Folder, Manifest, Recorder, Saved, Saving};
+use armix::store::{DataInfo, Folder, Manifest, Recorder, Saved, Saving};
 use armix::summary::Summary;
 use armix::{answer, diagnose, ensemble, io};
 use std::path::{Path, PathBuf};
@@ -85,6 +87,11 @@ pub(crate) struct Args {
     #[arg(long, default_value = "1G", value_name = "SIZE", value_parser = parse_bytes, help_heading = "Sampling")]
     history_memory: u64,
 
+    /// Let the history receive the states of so many iterations at once; processes that share an ensemble
+    /// talk to each other that often
+    #[arg(long, default_value_t = 1, value_name = "K", help_heading = "Sampling")]
+    exchange_every: usize,
+
     /// The folder for the run [default: armix-runs/DATA-TIME]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: Option<PathBuf>,
@@ -127,7 +134,7 @@ pub(crate) struct Going {
 
     /// Threads [default: one per core]
     #[arg(long, value_name = "N", help_heading = "Sampling")]
-    threads: Option<usize>,
+    pub(crate) threads: Option<usize>,
 
     /// Show no progress
     #[arg(short, long, help_heading = "Output")]
@@ -150,7 +157,8 @@ fn after_help() -> String {
          armix fit bernoulli-1 --moves sm,gibbs --json\n  armix fit grid:10x10 --moves arm-cells*5,arm,gibbs --chains 16\n  \
          armix fit karate --prior mfm --sample-hyper\n  \
          armix fit iris.csv --hyper kappa=0.05,scale=0.1\n  armix fit letters.edges --directed --weights counts\n  \
-         armix fit southern-women --bipartite\n  armix fit advice.edges --relation friends.edges --mask unknown.txt",
+         armix fit southern-women --bipartite\n  armix fit advice.edges --relation friends.edges --mask unknown.txt\n  \
+         mpirun -n 4 armix fit friends.edges --chains 64      (docs/CLUSTER.md)",
         moves.concat(),
         data::data_help()
     )
@@ -226,20 +234,35 @@ struct Fit<'a> {
     settings: &'a Settings,
     from: Option<Saved>,
     watch: &'a mut Watch,
+    exchange: &'a mut dyn Exchange,
 }
 
 impl Job for Fit<'_> {
     type Output = Run;
     fn run<M: Model>(self, target: Target<M>) -> Result<Run> {
-        let Fit { settings, from, watch } = self;
+        let Fit { settings, from, watch, exchange } = self;
         match from {
-            None => ensemble::sample(&target, settings, watch),
-            Some(saved) => saved.with(|from| ensemble::resume(&target, settings, from, watch)),
+            None => ensemble::run(&target, settings, None, watch, exchange),
+            Some(saved) => {
+                saved.with(|from| ensemble::run(&target, settings, Some(from), watch, exchange))
+            }
         }
     }
 }
 
-pub(crate) fn run(args: Args) -> Result<ExitCode> {
+/// Data with the options that chose them, and how to find them again.
+pub(crate) struct Loaded {
+    pub(crate) info: DataInfo,
+    /// Where the data are now, if they were moved.
+    pub(crate) elsewhere: Option<String>,
+    pub(crate) choice: Choice,
+    pub(crate) dataset: Dataset,
+}
+
+pub(crate) fn run(args: Args, team: &mut Team) -> Result<ExitCode> {
+    if team.rank() > 0 {
+        return team.follow(args.going.threads);
+    }
     let choice = args.model.choice()?;
     let dataset = data::load(&args.data, &choice)?;
     let keep_draws = args.no_save.then(|| kept_every(&args, dataset.data.n()));
@@ -255,6 +278,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
         sample_hyper: args.sample_hyper,
         freeze_after: args.freeze_after,
         history_bytes: args.history_memory,
+        exchange_every: args.exchange_every,
         threads: 0,
         keep_draws,
     };
@@ -266,7 +290,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
         dataset.notes.iter().for_each(|note| say(&format!("  {note}")));
         let chains = settings.ensembles * settings.chains;
         let hint = idle_threads(args.going.threads, ensemble::cores(), chains);
-        hint.iter().for_each(|hint| say(&format!("  {hint}")));
+        hint.iter().filter(|_| team.ranks() == 1).for_each(|hint| say(&format!("  {hint}")));
         if settings.sample_hyper && own_hypers == 0 {
             let model = data::model_info(&choice, &dataset).name;
             say(&format!(
@@ -274,6 +298,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
             ));
         }
     }
+    let info = data::info(&args.data, &choice, &dataset)?;
     let recorder = if args.no_save {
         None
     } else {
@@ -282,12 +307,12 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
             partitions: args.save_partitions == Partitions::All,
             thin: args.thin as usize,
         };
-        let info = data::info(&args.data, &choice, &dataset)?;
         let model = data::model_info(&choice, &dataset);
-        let manifest = Manifest::new(info, model, settings.clone(), saving);
+        let manifest = Manifest::new(info.clone(), model, settings.clone(), saving);
         Some(Recorder::create(Folder::new(folder), manifest)?)
     };
-    carry_out(&args.data, &choice, &dataset, settings, recorder, None, &args.going)
+    let loaded = Loaded { info, elsewhere: None, choice, dataset };
+    carry_out(&loaded, settings, recorder, None, &args.going, team)
 }
 
 /// What to say if some threads will have nothing to do: a chain is never shared between threads.
@@ -325,25 +350,38 @@ impl Job for CheckTarget {
 
 /// Runs, new or resumed, to the end or until it is stopped, and prints the summary.
 pub(crate) fn carry_out(
-    name: &str,
-    model: &Choice,
-    dataset: &Dataset,
+    loaded: &Loaded,
     settings: Settings,
     recorder: Option<Recorder>,
     from: Option<Saved>,
     going: &Going,
+    team: &mut Team,
 ) -> Result<ExitCode> {
-    let settings = Settings { threads: going.threads.unwrap_or(0), ..settings };
+    let Loaded { info, elsewhere, choice, dataset } = loaded;
+    let settings = Settings { threads: going.threads.unwrap_or(team.threads()), ..settings };
     let mut watch =
         Watch::new(&settings, recorder, going.max_time, going.checkpoint_every, going.quiet)?;
-    let fit = Fit { settings: &settings, from, watch: &mut watch };
-    let run = data::with_target(dataset, model, fit)?;
+    team.listen(watch.stop())?;
+    if team.ranks() > 1 && !going.quiet {
+        team.describe(&settings).iter().for_each(|line| say(&format!("  {line}")));
+    }
+    team.begin(|| cluster::Job {
+        data: info.clone(),
+        elsewhere: elsewhere.clone(),
+        settings: settings.clone(),
+    })?;
+    let fit = Fit { settings: &settings, from, watch: &mut watch, exchange: team.exchange() };
+    let run = data::with_target(dataset, choice, fit)?;
+    team.over();
+    if let Some(line) = team.report().filter(|_| !going.quiet) {
+        say(&line);
+    }
     let interrupted = run.interrupted() && !watch.timed_out();
     watch.finish(going.quiet);
     if run.iterations == 0 {
         say("armix: stopped during warm-up: nothing was recorded");
     } else {
-        conclude(run, name, model, dataset, &watch, going)?;
+        conclude(run, &info.source, choice, dataset, &watch, going)?;
     }
     // Running out of --max-time is what was asked for; Ctrl-C is not.
     Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })

@@ -1,6 +1,7 @@
 //! The command line of armix: arguments in, results out, no statistics.
 
 mod bench;
+mod cluster;
 mod convert;
 mod data;
 mod diagnose;
@@ -85,9 +86,14 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
-        Command::Fit(args) => fit::run(*args),
-        Command::Resume(args) => resume::run(&args),
+    let cli = Cli::try_parse().unwrap_or_else(|error| match cluster::launched_as() {
+        // One of many that say the same is enough.
+        Some(rank) if rank > 0 => std::process::exit(error.exit_code()),
+        _ => error.exit(),
+    });
+    let result = match cli.command {
+        Command::Fit(args) => cluster::with_team(|team| fit::run(*args, team)),
+        Command::Resume(args) => cluster::with_team(|team| resume::run(&args, team)),
         Command::Show(args) => show::run(&args),
         Command::Diagnose(args) => diagnose::run(&args),
         Command::Summary(args) => summary::run(&args),

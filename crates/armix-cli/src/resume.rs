@@ -1,7 +1,8 @@
 //! `armix resume`: goes on with a saved run, to the same bytes as if it had never stopped.
 
+use crate::cluster::Team;
 use crate::data;
-use crate::fit::{self, Going};
+use crate::fit::{self, Going, Loaded};
 use crate::output::say;
 use armix::error::{Error, Result};
 use armix::store::{Folder, Recorder};
@@ -13,7 +14,8 @@ use std::process::ExitCode;
 Examples:
   armix resume armix-runs/karate-20260131-120000
   armix resume RUN --iterations +500      make a finished run longer
-  armix resume RUN --max-time 8h          go on for a night")]
+  armix resume RUN --max-time 8h          go on for a night
+  mpirun -n 4 armix resume RUN            go on with four processes (docs/CLUSTER.md)")]
 pub(crate) struct Args {
     /// The folder of the run
     run: PathBuf,
@@ -41,9 +43,12 @@ fn iterations(text: &str, before: usize) -> Result<usize> {
     })
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, team: &mut Team) -> Result<ExitCode> {
+    if team.rank() > 0 {
+        return team.follow(args.going.threads);
+    }
     let folder = Folder::new(&args.run);
-    let (model, dataset) = data::reload(&folder.manifest()?.data, args.data.as_deref())?;
+    let (choice, dataset) = data::reload(&folder.manifest()?.data, args.data.as_deref())?;
     let (recorder, saved) = Recorder::resume(folder, |manifest| {
         if let Some(text) = &args.iterations {
             manifest.settings.iterations = iterations(text, manifest.settings.iterations)?;
@@ -56,14 +61,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let from = saved.as_ref().map_or(0, |s| s.iterations(&manifest.settings));
         say(&format!("  going on after iteration {from} of {}", manifest.settings.iterations));
     }
-    let settings = manifest.settings;
-    fit::carry_out(
-        &manifest.data.source,
-        &model,
-        &dataset,
-        settings,
-        Some(recorder),
-        saved,
-        &args.going,
-    )
+    let loaded = Loaded { info: manifest.data, elsewhere: args.data.clone(), choice, dataset };
+    fit::carry_out(&loaded, manifest.settings, Some(recorder), saved, &args.going, team)
 }

@@ -54,12 +54,17 @@ impl Watch {
         })
     }
 
-    /// Ends the display, and says where the run is and how to go on.
+    /// Set to stop the run.
+    pub(crate) fn stop(&self) -> &Arc<AtomicBool> {
+        &self.stop
+    }
+
     /// The folder of the run, if it is saved.
     pub(crate) fn folder(&self) -> Option<&Path> {
         self.recorder.as_ref().map(|recorder| recorder.folder().path())
     }
 
+    /// Ends the display, and says where the run is and how to go on.
     pub(crate) fn finish(&mut self, quiet: bool) {
         self.progress.finish();
         if let (Some(recorder), false) = (&self.recorder, quiet) {
@@ -85,15 +90,18 @@ impl Observer for Watch {
 
     fn after_round(&mut self, view: &dyn View) -> Result<ControlFlow<()>> {
         self.progress.show(view);
-        let asked = self.stop.load(Ordering::Relaxed);
-        self.timed_out = !asked && self.max_time.is_some_and(|time| self.began.elapsed() >= time);
+        // Between two exchanges other processes are elsewhere: this waits until they are here.
+        let settled = view.settled();
+        let asked = settled && self.stop.load(Ordering::Relaxed);
+        self.timed_out =
+            settled && !asked && self.max_time.is_some_and(|time| self.began.elapsed() >= time);
         let last = view.t() == self.last;
         self.timed_out &= !last;
         if let Some(recorder) = &mut self.recorder {
             let _ = recorder.after_round(view)?;
             if asked || self.timed_out || last {
                 recorder.finish(view)?;
-            } else if self.saved.elapsed() >= self.checkpoint_every {
+            } else if settled && self.saved.elapsed() >= self.checkpoint_every {
                 recorder.checkpoint(view)?;
                 self.saved = Instant::now();
             }

@@ -50,6 +50,7 @@ fn wrong_items_and_folders_are_refused() {
         ("paper variants --data nowhere", "nowhere: there is no such folder"),
         ("paper sampler-test --tiny --out file", "cannot make this folder"),
         ("paper sampler-test --seed 0", "--seed"),
+        ("paper chains --chains 2,0", "--chains"),
         ("paper sampler-test --tiny --update nothing.md", "nothing.md: cannot be read"),
     ] {
         let mut command = folder.armix(line);
@@ -113,6 +114,20 @@ fn every_item_has_its_files_and_a_second_run_has_nothing_to_do() {
 
 /// The test of fit is passed by every sampler (of 8, with p > 1e-4: false alarm below 1e-3 with a fixed
 /// seed), and its frequencies are those of a distribution.
+/// The study of more chains than in the paper, in small.
+#[test]
+fn numbers_of_chains_can_be_chosen() {
+    let folder = with_network();
+    let line = "paper chains --tiny --quiet --data . --out results --chains 2,4,8";
+    succeed(folder.armix(line));
+    let csv = read(&folder, "results/chains.csv");
+    assert_eq!(column(&csv, "S"), ["2", "4", "8", "2"], "ARM three times, and SM: {csv}");
+    assert_eq!(column(&csv, "iterations")[..3], ["20", "20", "20"]);
+    let best: Vec<f64> =
+        column(&csv, "best log joint").iter().map(|b| b.parse().expect("a number")).collect();
+    assert!(best.iter().all(|b| b.is_finite()), "{csv}");
+}
+
 #[test]
 fn samplers_fit_the_exact_posterior() {
     let folder = Folder::new();

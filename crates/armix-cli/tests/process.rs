@@ -233,6 +233,20 @@ fn a_mistake_has_its_exit_code_when_nobody_reads_the_message() {
     assert_eq!(output.expect("armix runs").status.code(), Some(2));
 }
 
+/// Several copies of a build without MPI would do the same run as often.
+#[cfg(not(feature = "mpi"))]
+#[test]
+fn a_build_without_mpi_is_not_started_by_mpirun() {
+    let line = "fit four-vertex --no-save --quiet --iterations 2";
+    let mut command = child(line);
+    command.env("OMPI_COMM_WORLD_RANK", "0").env("OMPI_COMM_WORLD_SIZE", "4");
+    let output = command.output().expect("armix runs");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("built without MPI"), "{}", stderr(&output));
+    let output = command.env("ARMIX_MPI", "off").output().expect("armix runs");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
 #[cfg(unix)]
 mod ctrl_c {
     //! These wait for the first line of progress, which comes after five seconds.

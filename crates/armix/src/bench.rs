@@ -77,7 +77,7 @@ impl Place {
             seed,
             ..Settings::default()
         };
-        ensemble::check(target, &settings)?;
+        ensemble::check(target, &settings, CHAINS)?;
         if iterations == 0 {
             let mut rng = Rng::new(Purpose::Start, seed, 0, 0, 0);
             return Ok(Place::at(start_labels(start, target, &mut rng), seed));

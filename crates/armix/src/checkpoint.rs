@@ -47,6 +47,24 @@ pub struct ChainCheckpoint {
     pub best: Option<(f64, Vec<u32>)>,
 }
 
+/// What goes beside the rest of a chain wherever that is written or sent: its hyper-parameters and its
+/// parameters.
+pub(crate) type Beside = (Vec<f64>, Vec<f64>);
+
+impl EnsembleCheckpoint {
+    /// What goes beside it, chain after chain.
+    pub(crate) fn beside(&self) -> Vec<Beside> {
+        self.chains.iter().map(|c| (c.hypers.clone(), c.parameters.clone())).collect()
+    }
+
+    /// Puts it back; chains that nothing is left for stay as they are.
+    pub(crate) fn put_beside(&mut self, beside: &mut impl Iterator<Item = Beside>) {
+        for (chain, beside) in self.chains.iter_mut().zip(beside) {
+            (chain.hypers, chain.parameters) = beside;
+        }
+    }
+}
+
 /// All that a sampler needs to go on.
 pub struct Resume<'a> {
     /// The checkpoint.

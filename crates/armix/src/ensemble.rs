@@ -1,5 +1,13 @@
 //! Ensembles of chains: rounds over a frozen past, in parallel. The only user of threads.
 
+mod exchange;
+mod news;
+mod spread;
+mod traffic;
+
+pub use exchange::{Exchange, Local, Share};
+pub use traffic::{Load, Network, Traffic};
+
 use crate::checkpoint::{Checkpoint, EnsembleCheckpoint, Resume};
 use crate::error::{Error, Result};
 use crate::history::{History, Row};
@@ -7,7 +15,7 @@ use crate::model::Model;
 use crate::run::{Counter, Run, Settings, Start, TOP, Trace};
 use crate::runner::Runner;
 use crate::state::Target;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -16,24 +24,6 @@ const MEMORY: u64 = 16 << 30;
 
 /// Gibbs scans soon empty most blocks of fewer items than this.
 const SMALL: usize = 16;
-
-/// How the new states of a round reach everybody who needs them. Within one process they are
-/// there already; several processes would gather them here.
-pub trait Exchange {
-    /// Turns the new states of this process's chains into those of all chains of the ensemble, in
-    /// chain order.
-    fn gather(&mut self, ensemble: usize, own: Vec<Row>) -> Vec<Row>;
-}
-
-/// The exchange of a single process.
-#[derive(Debug, Default, Clone, Copy)]
-pub struct Local;
-
-impl Exchange for Local {
-    fn gather(&mut self, _ensemble: usize, own: Vec<Row>) -> Vec<Row> {
-        own
-    }
-}
 
 /// How far an ensemble is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -69,6 +59,11 @@ pub trait View {
     fn t(&self) -> usize;
     /// The names of the hyper-parameters that are sampled; none if they are fixed.
     fn hypers(&self) -> &[String];
+    /// Whether the run can be saved or stopped here. It can be anywhere, unless several processes are
+    /// on their way to the next exchange.
+    fn settled(&self) -> bool {
+        true
+    }
     /// How far an ensemble is.
     fn status(&self, ensemble: usize) -> Status;
     /// The last iteration of a chain.
@@ -96,7 +91,7 @@ impl Observer for () {
 }
 
 /// Samples from a target. The result depends on the target and the settings alone, not on the
-/// number of threads.
+/// number of threads or processes.
 pub fn sample<M: Model>(
     target: &Target<M>,
     settings: &Settings,
@@ -116,7 +111,9 @@ pub fn resume<M: Model>(
     run(target, settings, Some(from), observer, &mut Local)
 }
 
-/// [`sample`] or [`resume`], with a say in how states are exchanged.
+/// [`sample`] or [`resume`], by as many processes as the exchange has; all of them call this with
+/// the same target and settings. Only rank 0 says where to go on from, has an observer, and gets the
+/// whole run; that of another rank has the traces of its own chains, and may be without iterations.
 pub fn run<M: Model>(
     target: &Target<M>,
     settings: &Settings,
@@ -124,39 +121,56 @@ pub fn run<M: Model>(
     observer: &mut dyn Observer,
     exchange: &mut dyn Exchange,
 ) -> Result<Run> {
-    check(target, settings)?;
-    let crew = Crew::new(settings)?;
+    settings.check(target.model.n())?;
+    let share = Share::new(settings, exchange.ranks());
+    check(target, settings, share.most())?;
+    if exchange.ranks() > 1 {
+        return spread::run(target, settings, from, observer, exchange);
+    }
+    let own = share.of(0);
+    let crew = Crew::new(settings, share.most())?;
     let mut sampler = match from {
         None => {
-            let sampler = Sampler::new(target, settings, exchange)?;
+            let mut sampler = Sampler::new(target, settings, &own)?;
+            sampler.remember();
             observer.begin(&sampler)?;
             sampler
         }
-        Some(from) => Sampler::resume(target, settings, from)?,
+        Some(from) => Sampler::resume(target, settings, &own, from)?,
     };
     let from = sampler.t.max(settings.warmup);
     while sampler.t < settings.warmup + settings.iterations {
         sampler.round(&crew);
-        sampler.commit(exchange);
+        sampler.remember();
         if observer.after_round(&sampler)?.is_break() {
             break;
         }
     }
-    Ok(Run {
+    let (t, seconds) = (sampler.t, sampler.seconds());
+    let traces = sampler.ensembles.into_iter().map(Ensemble::into_traces).collect();
+    Ok(concluded(target, settings, (from, t), seconds, traces))
+}
+
+/// The run whose chains went from one state to another, warm-up included.
+fn concluded<M: Model>(
+    target: &Target<M>,
+    settings: &Settings,
+    (from, to): (usize, usize),
+    seconds: f64,
+    ensembles: Vec<Vec<Trace>>,
+) -> Run {
+    Run {
         model: target.model.name(),
         n: target.model.n(),
         settings: settings.clone(),
-        iterations: sampler.t.saturating_sub(settings.warmup),
-        hypers: sampler.hypers.clone(),
+        iterations: to.saturating_sub(settings.warmup),
+        hypers: sampled_hypers(target, settings),
         drawn: settings.keep_draws.map_or(Vec::new(), |thin| {
-            (from..sampler.t)
-                .map(|t| t - settings.warmup)
-                .filter(|i| i.is_multiple_of(thin))
-                .collect()
+            (from..to).map(|t| t - settings.warmup).filter(|i| i.is_multiple_of(thin)).collect()
         }),
-        seconds: sampler.seconds(),
-        ensembles: sampler.ensembles.into_iter().map(Ensemble::into_traces).collect(),
-    })
+        seconds,
+        ensembles,
+    }
 }
 
 /// About how many bytes a chain takes that has so many blocks: for three states, which are its own, a
@@ -175,8 +189,13 @@ fn state_bytes<M: Model>(model: &M, blocks: usize) -> u64 {
     model.stats_bytes(blocks).saturating_mul(5) / 4
 }
 
-/// Refuses settings whose chains would not fit into memory, before anything is allocated.
-pub(crate) fn check<M: Model>(target: &Target<M>, settings: &Settings) -> Result<()> {
+/// Refuses settings whose chains would not fit into memory, as many as there are in a process, before
+/// anything is allocated.
+pub(crate) fn check<M: Model>(
+    target: &Target<M>,
+    settings: &Settings,
+    chains: usize,
+) -> Result<()> {
     let n = target.model.n();
     settings.check(n)?;
     if let Start::Labels(labels) = &settings.start
@@ -206,8 +225,7 @@ pub(crate) fn check<M: Model>(target: &Target<M>, settings: &Settings) -> Result
     let made_up = !matches!(settings.start, Start::Labels(_)) && settings.warmup > 0;
     let lasting = if made_up { blocks.min(n / SMALL + 1) } else { blocks };
     let at_start = item_bytes(n) + state_bytes(&*target.model, blocks);
-    let chains = (settings.ensembles * settings.chains) as u64;
-    let bytes = chains.saturating_mul(at_start.max(chain_bytes(&*target.model, lasting)));
+    let bytes = (chains as u64).saturating_mul(at_start.max(chain_bytes(&*target.model, lasting)));
     if bytes > MEMORY {
         let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
         return Err(Error::new(format!(
@@ -231,10 +249,10 @@ struct Crew {
 }
 
 impl Crew {
-    fn new(settings: &Settings) -> Result<Self> {
+    fn new(settings: &Settings, chains: usize) -> Result<Self> {
         // More threads than chains would have nothing to do.
         let threads = if settings.threads == 0 { cores() } else { settings.threads };
-        let threads = threads.min(settings.ensembles * settings.chains);
+        let threads = threads.min(chains);
         let build = |helpers| rayon::ThreadPoolBuilder::new().num_threads(helpers).build();
         let helpers = (threads > 1).then(|| build(threads - 1)).transpose();
         let helpers =
@@ -265,9 +283,11 @@ fn sampled_hypers<M: Model>(target: &Target<M>, settings: &Settings) -> Vec<Stri
     hypers.into_iter().map(|h| h.name).collect()
 }
 
-/// All ensembles, in lockstep.
+/// The ensembles of a process, or its chains of them, in lockstep.
 struct Sampler<'t, M: Model> {
     settings: &'t Settings,
+    /// The number of items.
+    n: usize,
     /// The names of the hyper-parameters that are sampled.
     hypers: Vec<String>,
     /// The chains are in state t.
@@ -281,18 +301,23 @@ impl<'t, M: Model> Sampler<'t, M> {
     fn new(
         target: &Target<M>,
         settings: &'t Settings,
-        exchange: &mut dyn Exchange,
+        own: &[(usize, Range<usize>)],
     ) -> Result<Self> {
         let began = Instant::now();
-        let ensembles = (0..settings.ensembles)
-            .map(|index| Ensemble::new(target, settings, index, exchange))
+        let ensembles = (own.iter())
+            .map(|(index, chains)| Ensemble::new(target, settings, *index, chains.clone()))
             .collect::<Result<Vec<_>>>()?;
-        let hypers = sampled_hypers(target, settings);
-        Ok(Sampler { settings, hypers, t: 0, ensembles, began, seconds_before: 0.0 })
+        let (n, hypers) = (target.model.n(), sampled_hypers(target, settings));
+        Ok(Sampler { settings, n, hypers, t: 0, ensembles, began, seconds_before: 0.0 })
     }
 
-    fn resume(target: &Target<M>, settings: &'t Settings, from: Resume<'_>) -> Result<Self> {
-        let Resume { checkpoint, traces, rows } = from;
+    fn resume(
+        target: &Target<M>,
+        settings: &'t Settings,
+        own: &[(usize, Range<usize>)],
+        from: Resume<'_>,
+    ) -> Result<Self> {
+        let Resume { mut checkpoint, mut traces, rows } = from;
         let began = Instant::now();
         let fits = checkpoint.ensembles.len() == settings.ensembles
             && traces.len() == settings.ensembles
@@ -302,14 +327,24 @@ impl<'t, M: Model> Sampler<'t, M> {
             let message = "the checkpoint is damaged: it does not fit the settings of the run";
             return Err(Error::new(message));
         }
-        let ensembles = (checkpoint.ensembles.into_iter().zip(traces).enumerate())
-            .map(|(index, (saved, traces))| {
-                Ensemble::resume(target, settings, index, saved, traces, rows)
+        let (t, seconds_before) = (checkpoint.t, checkpoint.seconds);
+        let ensembles = (own.iter())
+            .map(|(index, chains)| {
+                let saved = &mut checkpoint.ensembles[*index];
+                let runners = (chains.clone())
+                    .zip(saved.chains.drain(chains.clone()))
+                    .zip(traces[*index].drain(chains.clone()))
+                    .map(|((chain, saved), trace)| {
+                        Runner::resume(target, settings, (*index, chain), saved, trace)
+                    })
+                    .collect::<Result<Vec<_>>>()?;
+                let mut ensemble = Ensemble::with(settings, *index, chains.start, runners);
+                ensemble.recall(settings, target.model.n(), t, saved, rows)?;
+                Ok(ensemble)
             })
             .collect::<Result<Vec<_>>>()?;
-        let (t, seconds_before) = (checkpoint.t, checkpoint.seconds);
-        let hypers = sampled_hypers(target, settings);
-        Ok(Sampler { settings, hypers, t, ensembles, began, seconds_before })
+        let (n, hypers) = (target.model.n(), sampled_hypers(target, settings));
+        Ok(Sampler { settings, n, hypers, t, ensembles, began, seconds_before })
     }
 
     fn seconds(&self) -> f64 {
@@ -319,23 +354,51 @@ impl<'t, M: Model> Sampler<'t, M> {
     /// Every chain makes its state t + 1, those of an ensemble looking at the same past.
     fn round(&mut self, crew: &Crew) {
         let Sampler { settings, t, ensembles, .. } = self;
-        let (settings, t) = (*settings, *t);
-        let window_end = t.min(settings.frozen_from().unwrap_or(t));
-        let jobs = ensembles.iter_mut().flat_map(|Ensemble { chains, history, .. }| {
+        let (settings, now) = (*settings, *t);
+        let window_end = now.min(settings.frozen_from().unwrap_or(now));
+        let jobs = ensembles.iter_mut().flat_map(|Ensemble { first, chains, history, .. }| {
             let history = &*history;
-            let pasts = (0..).map(move |chain| history.past(chain, window_end));
+            let pasts = (*first..).map(move |chain| history.past(chain, window_end));
             chains.iter_mut().zip(pasts)
         });
-        crew.work(jobs, |(runner, past)| runner.iterate(settings, t, past));
+        crew.work(jobs, |(runner, past)| runner.iterate(settings, now, past));
+        *t += 1;
     }
 
-    /// Appends the new states to the past.
-    fn commit(&mut self, exchange: &mut dyn Exchange) {
-        if self.settings.frozen_from().is_none_or(|f| self.t < f) {
-            self.ensembles.iter_mut().for_each(|e| e.remember(self.t + 1, exchange));
+    /// Appends the states to the past, if all chains are here.
+    fn remember(&mut self) {
+        let Sampler { settings, t, ensembles, .. } = self;
+        for ensemble in ensembles {
+            let rows = ensemble.chains.iter().map(|c| c.row.clone()).collect();
+            ensemble.remember(settings, *t, rows);
+            ensemble.settle(settings, *t);
         }
-        self.t += 1;
     }
+}
+
+/// The last iteration of a chain.
+fn record<M: Model>(runner: &Runner<M>) -> Record<'_> {
+    Record {
+        log_joint: runner.log_joint(),
+        blocks: runner.chain.z().blocks(),
+        largest: runner.chain.z().largest(),
+        hypers: &runner.hypers,
+        moves: &runner.last,
+        labels: &runner.row,
+    }
+}
+
+/// How far chains are: of each its log joint, its blocks and its proposals.
+fn status<'a>(chains: impl Iterator<Item = (f64, usize, &'a Counter)>) -> Status {
+    let (mut log_joint, mut blocks, mut proposals) = (0.0, 0.0, Counter::default());
+    let mut s = 0.0;
+    for chain in chains {
+        log_joint += chain.0;
+        blocks += chain.1 as f64;
+        proposals.add(chain.2);
+        s += 1.0;
+    }
+    Status { log_joint: log_joint / s, blocks: blocks / s, accept_rate: proposals.accept_rate() }
 }
 
 impl<M: Model> View for Sampler<'_, M> {
@@ -348,34 +411,28 @@ impl<M: Model> View for Sampler<'_, M> {
     }
 
     fn status(&self, ensemble: usize) -> Status {
-        self.ensembles[ensemble].status()
+        let chains = self.ensembles[ensemble].chains.iter();
+        status(chains.map(|c| (c.log_joint(), c.chain.z().blocks(), &c.proposals)))
     }
 
     fn record(&self, ensemble: usize, chain: usize) -> Record<'_> {
-        let runner = &self.ensembles[ensemble].chains[chain];
-        Record {
-            log_joint: runner.log_joint(),
-            hypers: &runner.hypers,
-            blocks: runner.chain.z().blocks(),
-            largest: runner.chain.z().largest(),
-            moves: &runner.last,
-            labels: &runner.row,
-        }
+        record(&self.ensembles[ensemble].chains[chain])
     }
 
     fn checkpoint(&self) -> Checkpoint {
-        Checkpoint {
-            t: self.t,
-            seconds: self.seconds(),
-            ensembles: self.ensembles.iter().map(Ensemble::checkpoint).collect(),
-        }
+        let ensembles = self.ensembles.iter().map(Ensemble::checkpoint).collect();
+        Checkpoint { t: self.t, seconds: self.seconds(), ensembles }
     }
 }
 
-/// S chains with a common past.
+/// Chains of an ensemble with the past of all of them.
 struct Ensemble<M: Model> {
     index: usize,
+    /// The first chain of those that are here.
+    first: usize,
     chains: Vec<Runner<M>>,
+    /// States that no chain has looked at yet, by iteration: the past receives them at the next exchange.
+    pending: Vec<(usize, Vec<Row>)>,
     history: History,
 }
 
@@ -384,70 +441,73 @@ fn budget(settings: &Settings) -> u64 {
     settings.history_bytes / settings.ensembles as u64
 }
 
+fn missing(iteration: usize) -> Error {
+    Error::new(format!(
+        "the checkpoint is damaged: the states after iteration {iteration} are missing"
+    ))
+}
+
 impl<M: Model> Ensemble<M> {
     fn new(
         target: &Target<M>,
         settings: &Settings,
         index: usize,
-        exchange: &mut dyn Exchange,
+        chains: Range<usize>,
     ) -> Result<Self> {
-        let chains = (0..settings.chains)
+        let runners = (chains.clone())
             .map(|chain| Runner::new(target, settings, (index, chain)))
             .collect::<Result<Vec<_>>>()?;
-        let mut ensemble = Ensemble { index, chains, history: History::new(budget(settings)) };
-        ensemble.remember(0, exchange);
-        Ok(ensemble)
+        Ok(Ensemble::with(settings, index, chains.start, runners))
     }
 
-    fn resume(
-        target: &Target<M>,
+    fn with(settings: &Settings, index: usize, first: usize, chains: Vec<Runner<M>>) -> Self {
+        let history = History::new(budget(settings));
+        Ensemble { index, first, chains, pending: Vec::new(), history }
+    }
+
+    /// Restores the past of a checkpoint.
+    fn recall(
+        &mut self,
         settings: &Settings,
-        index: usize,
-        saved: EnsembleCheckpoint,
-        traces: Vec<Trace>,
+        n: usize,
+        t: usize,
+        saved: &EnsembleCheckpoint,
         rows: &dyn Fn(usize, usize) -> Option<Vec<Row>>,
-    ) -> Result<Self> {
-        let n = target.model.n();
-        let rounds = (saved.kept.into_iter())
-            .map(|iteration| {
-                let rows = rows(index, iteration);
-                let rows = rows.filter(|r| r.len() == settings.chains && r.iter().all(|r| r.n() == n));
-                rows.map(|rows| (iteration, rows)).ok_or_else(|| {
-                    Error::new(format!("the checkpoint is damaged: the states after iteration {iteration} are missing"))
-                })
+    ) -> Result<()> {
+        let mut rounds = (saved.kept.iter())
+            .map(|&iteration| {
+                let rows = rows(self.index, iteration);
+                let rows =
+                    rows.filter(|r| r.len() == settings.chains && r.iter().all(|r| r.n() == n));
+                rows.map(|rows| (iteration, rows)).ok_or_else(|| missing(iteration))
             })
             .collect::<Result<Vec<_>>>()?;
-        let chains = (saved.chains.into_iter().zip(traces).enumerate())
-            .map(|(chain, (saved, trace))| {
-                Runner::resume(target, settings, (index, chain), saved, trace)
-            })
-            .collect::<Result<Vec<_>>>()?;
-        let history = History::restore(budget(settings), saved.stride, rounds);
-        Ok(Ensemble { index, chains, history })
+        let exchanged = settings.last_exchange(t);
+        self.pending = rounds.split_off(rounds.partition_point(|(i, _)| *i <= exchanged));
+        self.history = History::restore(budget(settings), saved.stride, rounds);
+        Ok(())
     }
 
     fn checkpoint(&self) -> EnsembleCheckpoint {
+        let pending = self.pending.iter().map(|(iteration, _)| *iteration);
         EnsembleCheckpoint {
             stride: self.history.stride(),
-            kept: self.history.iterations(),
+            kept: self.history.iterations().into_iter().chain(pending).collect(),
             chains: self.chains.iter().map(Runner::checkpoint).collect(),
         }
     }
 
-    /// Appends the states to the past, in chain order.
-    fn remember(&mut self, t: usize, exchange: &mut dyn Exchange) {
-        let own = self.chains.iter().map(|c| c.row.clone()).collect();
-        self.history.push(t, exchange.gather(self.index, own));
+    /// Takes states for the past, in chain order, unless that is frozen.
+    fn remember(&mut self, settings: &Settings, t: usize, rows: Vec<Row>) {
+        if settings.frozen_from().is_none_or(|f| t <= f) {
+            self.pending.push((t, rows));
+        }
     }
 
-    fn status(&self) -> Status {
-        let s = self.chains.len() as f64;
-        let mut proposals = Counter::default();
-        self.chains.iter().for_each(|c| proposals.add(&c.proposals));
-        Status {
-            log_joint: self.chains.iter().map(Runner::log_joint).sum::<f64>() / s,
-            blocks: self.chains.iter().map(|c| c.chain.z().blocks() as f64).sum::<f64>() / s,
-            accept_rate: proposals.accept_rate(),
+    /// Appends what was taken to the past, if state t is one after which that is done.
+    fn settle(&mut self, settings: &Settings, t: usize) {
+        if settings.exchanges_at(t) {
+            self.pending.drain(..).for_each(|(t, rows)| self.history.push(t, rows));
         }
     }
 

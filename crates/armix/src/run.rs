@@ -94,10 +94,19 @@ pub struct Settings {
     pub freeze_after: Option<usize>,
     /// Bytes for the history of all ensembles together.
     pub history_bytes: u64,
+    /// The history receives the states of so many rounds at once; processes that share an ensemble need
+    /// not talk to each other in between.
+    #[serde(default = "every_round")]
+    pub exchange_every: usize,
     /// Threads; 0 for one per core.
     pub threads: usize,
     /// Keep the labels of every so-manieth iteration in [`Trace::draws`].
     pub keep_draws: Option<usize>,
+}
+
+/// What runs of before this could be chosen did.
+fn every_round() -> usize {
+    1
 }
 
 impl Default for Settings {
@@ -114,6 +123,7 @@ impl Default for Settings {
             sample_hyper: false,
             freeze_after: None,
             history_bytes: 1 << 30,
+            exchange_every: every_round(),
             threads: 0,
             keep_draws: None,
         }
@@ -130,6 +140,7 @@ impl Settings {
         at_least_one("the number of ensembles", self.ensembles)?;
         at_least_one("the number of chains", self.chains)?;
         at_least_one("the number of iterations", self.iterations)?;
+        at_least_one("the number of rounds between two exchanges", self.exchange_every)?;
         at_least_one("the thinning of draws", self.keep_draws.unwrap_or(1))?;
         let chains = self.ensembles.checked_mul(self.chains).filter(|&c| c <= MAX_CHAINS);
         if chains.is_none() {
@@ -166,6 +177,18 @@ impl Settings {
     /// After so many iterations, warm-up included, the history no longer grows.
     pub fn frozen_from(&self) -> Option<usize> {
         self.freeze_after.map(|f| f.saturating_add(self.warmup))
+    }
+
+    /// Whether the history receives states when the chains are in state t. Before it is frozen it
+    /// receives all that there are, so that it stays as it is from then on.
+    pub fn exchanges_at(&self, t: usize) -> bool {
+        t.is_multiple_of(self.exchange_every) || self.frozen_from() == Some(t)
+    }
+
+    /// The last state up to t after which the history received states.
+    pub fn last_exchange(&self, t: usize) -> usize {
+        let regular = t / self.exchange_every * self.exchange_every;
+        regular.max(self.frozen_from().filter(|&f| f <= t).unwrap_or(0))
     }
 }
 
@@ -223,6 +246,12 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// Appends hyper-parameters, if there are any.
+    pub(crate) fn push_hypers(&mut self, hypers: &[f64]) {
+        self.hypers.resize(hypers.len(), Vec::new());
+        self.hypers.iter_mut().zip(hypers).for_each(|(values, &value)| values.push(value));
+    }
+
     fn from_labels(draws: Vec<Vec<u32>>) -> Self {
         let mut trace = Trace::default();
         for labels in draws {

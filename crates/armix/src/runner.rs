@@ -197,10 +197,7 @@ impl<M: Model> Runner<M> {
         let log_joint = self.log_joint();
         let Runner { chain, trace, row, labels, hypers, .. } = self;
         trace.log_joint.push(log_joint);
-        trace.hypers.resize(hypers.len(), Vec::new());
-        for (values, &value) in trace.hypers.iter_mut().zip(&*hypers) {
-            values.push(value);
-        }
+        trace.push_hypers(hypers);
         trace.blocks.push(chain.z().blocks() as u32);
         trace.largest.push(chain.z().largest());
         if settings.keep_draws.is_some_and(|thin| iteration.is_multiple_of(thin)) {

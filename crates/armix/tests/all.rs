@@ -17,6 +17,7 @@ mod nonconjugate;
 mod posterior;
 mod priors;
 mod properties;
+mod ranks;
 mod salso;
 mod shared;
 mod store;

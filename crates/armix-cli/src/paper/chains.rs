@@ -13,7 +13,7 @@ use armix::plot::{CM, Chart, ChartPanel, Mark, Scale, Style, chart};
 pub(crate) fn units(lab: &Lab) -> Vec<Unit> {
     let mut units = Vec::new();
     for place in variant_places(lab, "chains") {
-        for &chains in lab.size.numbers {
+        for &chains in &lab.numbers {
             units.extend(place.restarts(sampler::ARM, chains));
         }
         units.extend(place.restarts(sampler::ARM, lab.size.chains));
@@ -41,7 +41,7 @@ pub(crate) fn report(lab: &Lab) -> Result<Made> {
     let (mut panels, mut spent) = (Vec::new(), 0.0);
     for place in variant_places(lab, "chains") {
         let mut marks = Vec::new();
-        let runs = lab.size.numbers.iter().map(|&s| (sampler::ARM, s));
+        let runs = lab.numbers.iter().map(|&s| (sampler::ARM, s));
         for (sampler, chains) in runs.chain([(sampler::SM, lab.size.chains)]) {
             let done = place.done(sampler, chains)?;
             spent += seconds(&done);
@@ -64,7 +64,7 @@ pub(crate) fn report(lab: &Lab) -> Result<Made> {
             table.rows.push(cells);
         }
         let (title, y, y_range) = (place.label(), Scale::Logarithmic, rhat_range(&marks));
-        let most = lab.size.numbers.iter().copied().max().unwrap_or(2) as f64;
+        let most = lab.numbers.iter().copied().max().unwrap_or(2) as f64;
         panels.push(ChartPanel {
             title,
             marks,

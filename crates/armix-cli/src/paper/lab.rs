@@ -20,6 +20,8 @@ const TRIAL: (usize, usize) = (5, 20);
 
 pub(crate) struct Lab {
     pub(crate) size: Size,
+    /// The numbers of chains of the figure of chains.
+    pub(crate) numbers: Vec<usize>,
     pub(crate) seed: u64,
     /// Where chains on networks begin.
     pub(crate) start: Start,

@@ -61,6 +61,7 @@ Examples:
   armix paper sampler-test                every sampler against the exact posterior
   armix paper all --quick                 the shape of everything, in minutes
   armix paper all --data networks         everything as in the paper, in hours
+  armix paper chains --chains 2,4,8,16,32,64    more chains than the paper could run
   armix paper variants --update docs/PAPER.md   also puts the tables into a document")]
 pub(crate) struct Args {
     /// The table or figure
@@ -90,6 +91,10 @@ pub(crate) struct Args {
     /// Where chains on networks begin: prior, one, singletons or uniform:K
     #[arg(long, default_value_t = START, value_name = "START")]
     start: Start,
+
+    /// Numbers of chains of the figure `chains` [default: those of the paper]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
+    chains: Option<Vec<u32>>,
 
     /// Threads, each of which works on whole runs [default: one per core]
     #[arg(long, value_name = "N")]
@@ -134,8 +139,13 @@ impl Args {
         if self.item.needs_networks() {
             networks.need_some()?;
         }
+        let numbers = match &self.chains {
+            Some(numbers) => numbers.iter().map(|&s| s as usize).collect(),
+            None => size.numbers.to_vec(),
+        };
         Ok(Lab {
             size,
+            numbers,
             seed: self.seed,
             start: self.start.clone(),
             networks,
@@ -245,6 +255,9 @@ fn how_to_go_on(lab: &Lab, args: &Args) -> String {
     option("--out", args.out.as_ref().map(|p| p.display().to_string()));
     option("--start", (args.start != START).then(|| args.start.to_string()));
     option("--seed", (args.seed != 1).then(|| args.seed.to_string()));
+    let list =
+        |numbers: &Vec<u32>| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    option("--chains", args.chains.as_ref().map(list));
     option("--threads", args.threads.map(|t| t.to_string()));
     let kept = lab.finished.len();
     format!(

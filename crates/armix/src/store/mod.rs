@@ -21,7 +21,7 @@ mod trace;
 pub use draws::SavedDraw;
 pub use recorder::{Recorder, Saved};
 
-use crate::checkpoint::{ChainCheckpoint, Checkpoint};
+use crate::checkpoint::{Beside, Checkpoint, EnsembleCheckpoint};
 use crate::error::{Error, Result};
 use crate::history::Row;
 use crate::prior::PriorChoice;
@@ -128,7 +128,8 @@ impl SavedState {
     /// are any.
     fn pack(&self) -> Result<Vec<u8>> {
         let mut plain = encode(self)?;
-        let beside: Vec<_> = self.chains().map(|c| (&c.hypers, &c.parameters)).collect();
+        let beside: Vec<Beside> =
+            self.checkpoint.ensembles.iter().flat_map(EnsembleCheckpoint::beside).collect();
         if beside.iter().any(|(hypers, parameters)| !hypers.is_empty() || !parameters.is_empty()) {
             plain.extend(encode(&beside)?);
         }
@@ -140,16 +141,11 @@ impl SavedState {
         let (mut state, rest) =
             postcard::take_from_bytes::<SavedState>(&plain).map_err(|_| damaged())?;
         if !rest.is_empty() {
-            type Beside = Vec<(Vec<f64>, Vec<f64>)>;
-            let beside: Beside = postcard::from_bytes(rest).map_err(|_| damaged())?;
-            let chains = state.checkpoint.ensembles.iter_mut().flat_map(|e| &mut e.chains);
-            chains.zip(beside).for_each(|(chain, b)| (chain.hypers, chain.parameters) = b);
+            let beside: Vec<Beside> = postcard::from_bytes(rest).map_err(|_| damaged())?;
+            let mut beside = beside.into_iter();
+            state.checkpoint.ensembles.iter_mut().for_each(|e| e.put_beside(&mut beside));
         }
         Ok(state)
-    }
-
-    fn chains(&self) -> impl Iterator<Item = &ChainCheckpoint> {
-        self.checkpoint.ensembles.iter().flat_map(|e| &e.chains)
     }
 }
 
