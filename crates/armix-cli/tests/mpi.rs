@@ -129,6 +129,47 @@ fn any_number_of_ranks_gives_the_same_bytes() {
     assert_eq!(summary(0), summary(3));
 }
 
+/// A table of two groups, an outlier and some missing cells.
+fn table(folder: &Folder) {
+    let mut random = armix::rng::Rng::from_seed(armix::rng::Purpose::Test, 5);
+    let mut text = "x,y,z\n".to_string();
+    for row in 0..40 {
+        let mut cell = |column: usize| match (row + column) % 13 {
+            12 => String::new(),
+            _ => format!("{:.3}", random.uniform() + if row < 20 { 0.0 } else { 2.5 }),
+        };
+        let cells: Vec<String> = (0..3).map(&mut cell).collect();
+        text += &format!("{}\n", cells.join(","));
+    }
+    fs::write(folder.path().join("table.csv"), text + "30,-20,1\n").expect("a file");
+}
+
+/// What chains keep beside their partitions: hyper-parameters, parameters of blocks, drawn cells. Numbers
+/// of many digits arrive as they were given.
+#[test]
+fn all_that_chains_keep_travels() {
+    let _turn = turn();
+    let folder = Folder::new();
+    table(&folder);
+    let models = [
+        "karate --prior pitman-yor --discount 0.20566949530440126 --alpha 1.7622800824579419 --sample-hyper",
+        "table.csv --model student-t --degrees-of-freedom 3.9391491627785107",
+        "table.csv --model niw --sample-hyper",
+    ];
+    for (at, model) in models.into_iter().enumerate() {
+        let what = format!(
+            "fit {model} --ensembles 2 --chains 3 --warmup 5 --iterations 40 --no-report --quiet"
+        );
+        let alone = format!("alone{at}");
+        succeed(ranks(&folder, 0, &format!("{what} --out {alone}")));
+        for n in 1..=4 {
+            let out = format!("ranks{n}-{at}");
+            succeed(ranks(&folder, n, &format!("{what} --threads 1 --out {out}")));
+            assert!(results(&folder, &out) == results(&folder, &alone), "{n} ranks, {model}");
+        }
+    }
+}
+
 /// The process of a rank, by what the launcher wrote into its environment. A file says which run it is.
 fn process_of(rank: usize, out: &str) -> Option<u32> {
     let wanted = format!("OMPI_COMM_WORLD_RANK={rank}");
@@ -153,16 +194,30 @@ fn signal(name: &str, pid: u32) {
 /// and the run ends with the same bytes.
 #[test]
 fn a_run_survives_kill_9_of_any_rank() {
+    survives("planted:4,25,0.4,0.05 --iterations 600", 9);
+}
+
+#[test]
+fn sampled_hyper_parameters_survive_kill_9() {
+    survives("planted:4,15,0.4,0.05 --iterations 400 --sample-hyper", 10);
+}
+
+#[test]
+fn parameters_of_blocks_survive_kill_9() {
+    survives("table.csv --model student-t --iterations 400", 11);
+}
+
+fn survives(what: &str, seed: u64) {
     let _turn = turn();
     let folder = Folder::new();
-    let what =
-        "fit planted:4,25,0.4,0.05 --chains 4 --ensembles 2 --warmup 10 --iterations 600 --quiet";
+    table(&folder);
+    let what = format!("fit {what} --chains 4 --ensembles 2 --warmup 10 --quiet");
     succeed(ranks(&folder, 0, &format!("{what} --out whole --no-report")));
-    let mut random = armix::rng::Rng::from_seed(armix::rng::Purpose::Test, 9);
+    let mut random = armix::rng::Rng::from_seed(armix::rng::Purpose::Test, seed);
     // A name of its own, to tell processes apart.
     let out = folder.path().join("cut").display().to_string();
     let (mut kills, mut jobs) = (0, 0);
-    while kills < 8 {
+    while kills < 4 {
         jobs += 1;
         assert!(jobs < 40, "only {kills} of {jobs} jobs could be killed");
         let n = 2 + random.below(3) as usize;

@@ -4,7 +4,9 @@
 use armix::builtin;
 use armix::ensemble::{self, Exchange, Observer, Share, View};
 use armix::error::{Error, Result};
-use armix::models::Irm;
+use armix::model::Model;
+use armix::models::{self, Irm, Visitor};
+use armix::prior::PriorChoice;
 use armix::run::{Run, Settings};
 use armix::state::Target;
 use armix::store::{DataInfo, Folder, Manifest, ModelInfo, Recorder, Saving};
@@ -141,23 +143,22 @@ fn settings() -> Settings {
 }
 
 /// Does something on rank 0, which is this thread, while the other ranks follow.
-fn with_ranks<T>(
+fn with_ranks<M: Model, T>(
+    target: &Target<M>,
     ranks: usize,
     settings: &Settings,
-    lead: impl FnOnce(&Target<Irm>, &mut Thread) -> T,
+    lead: impl FnOnce(&mut Thread) -> T,
 ) -> T {
-    let target = karate();
     let mut team = Thread::team(ranks);
     std::thread::scope(|scope| {
         for mut thread in team.drain(1..) {
-            let target = &target;
             scope.spawn(move || {
                 let run = ensemble::run(target, settings, None, &mut (), &mut thread).unwrap();
                 let idle = thread.rank() >= Share::new(settings, ranks).busy();
                 assert_eq!(idle, run.traces().all(|t| t.counters.is_empty()));
             });
         }
-        lead(&target, &mut team[0])
+        lead(&mut team[0])
     })
 }
 
@@ -171,7 +172,11 @@ fn timeless(mut run: Run) -> Run {
 }
 
 fn sample(ranks: usize, settings: &Settings) -> Run {
-    timeless(with_ranks(ranks, settings, |target, rank| {
+    sample_from(&karate(), ranks, settings)
+}
+
+fn sample_from<M: Model>(target: &Target<M>, ranks: usize, settings: &Settings) -> Run {
+    timeless(with_ranks(target, ranks, settings, |rank| {
         ensemble::run(target, settings, None, &mut (), rank).unwrap()
     }))
 }
@@ -229,15 +234,20 @@ fn a_past_is_whole_before_it_is_frozen() {
     }
 }
 
-fn manifest(settings: &Settings) -> Manifest {
+fn manifest(n: usize, settings: &Settings) -> Manifest {
     let data = DataInfo {
         source: "karate".into(),
         path: None,
         options: serde_json::Value::Null,
         fingerprint: String::new(),
-        names: (0..34).map(|v| v.to_string()).collect(),
+        names: (0..n).map(|v| v.to_string()).collect(),
     };
-    let model = ModelInfo { name: "irm".into(), alpha: 1.0, beta: (1.0, 1.0) };
+    let model = ModelInfo {
+        name: "irm".into(),
+        alpha: 1.0,
+        beta: (1.0, 1.0),
+        prior: PriorChoice::default(),
+    };
     Manifest::new(data, model, settings.clone(), Saving { partitions: true, thin: 1 })
 }
 
@@ -266,11 +276,20 @@ impl Observer for Saver {
 }
 
 /// Begins or continues a run in a folder; returns how far it came.
-fn go_on(folder: &Path, settings: &Settings, ranks: usize, stop: usize) -> usize {
-    with_ranks(ranks, settings, |target, rank| {
+fn go_on<M: Model>(
+    target: &Target<M>,
+    folder: &Path,
+    settings: &Settings,
+    ranks: usize,
+    stop: usize,
+) -> usize {
+    with_ranks(target, ranks, settings, |rank| {
         let folder = Folder::new(folder);
         let (recorder, saved) = match folder.manifest() {
-            Err(_) => (Recorder::create(folder, manifest(settings)).unwrap(), None),
+            Err(_) => {
+                let manifest = manifest(target.model.n(), settings);
+                (Recorder::create(folder, manifest).unwrap(), None)
+            }
             Ok(_) => Recorder::resume(folder, |manifest| {
                 manifest.settings = settings.clone();
                 Ok(())
@@ -300,23 +319,77 @@ fn results(folder: &Path) -> Vec<Vec<u8>> {
 /// which may stop between two exchanges, and longer than was asked for at first.
 #[test]
 fn a_run_is_continued_by_any_number_of_ranks() {
-    let folder = tempfile::tempdir().unwrap();
+    let (folder, target) = (tempfile::tempdir().unwrap(), karate());
     for (every, freeze_after) in [(1, None), (5, None), (5, Some(12))] {
         let settings =
             Settings { exchange_every: every, freeze_after, keep_draws: None, ..settings() };
         let whole = folder.path().join(format!("whole-{every}-{freeze_after:?}"));
-        assert_eq!(go_on(&whole, &settings, 1, usize::MAX), 40);
+        assert_eq!(go_on(&target, &whole, &settings, 1, usize::MAX), 40);
         let cut = folder.path().join(format!("cut-{every}-{freeze_after:?}"));
         let short = Settings { iterations: 18, ..settings.clone() };
         let stops = [(3, 4), (1, 12), (2, 13), (1, 21), (4, 23), (7, usize::MAX)];
         for (ranks, stop) in stops {
-            go_on(&cut, &short, ranks, stop);
+            go_on(&target, &cut, &short, ranks, stop);
         }
         for (ranks, stop) in [(2, 33), (1, 37), (8, 39), (3, usize::MAX)] {
-            go_on(&cut, &settings, ranks, stop);
+            go_on(&target, &cut, &settings, ranks, stop);
         }
         assert!(results(&cut) == results(&whole), "exchange every {every}, {freeze_after:?}");
     }
+}
+
+/// What chains keep beside their partitions travels with them, too: sampled hyper-parameters, and the
+/// parameters of blocks in models that have any. Of nine items something is missing in every example.
+#[test]
+fn every_model_with_all_that_chains_keep() {
+    #[derive(Default)]
+    struct Every {
+        with_hypers: usize,
+        with_parameters: usize,
+    }
+    impl Visitor for Every {
+        fn visit<M: Model>(&mut self) {
+            let target = Target::new(M::example(9), 1.3).unwrap();
+            let settings = Settings {
+                sample_hyper: true,
+                schedule: "arm,sm,gibbs".parse().unwrap(),
+                iterations: 20,
+                warmup: 4,
+                exchange_every: 3,
+                ..settings()
+            };
+            let alone = sample_from(&target, 1, &settings);
+            for ranks in [2, 3, 4] {
+                let spread = sample_from(&target, ranks, &settings);
+                assert!(spread == alone, "{}, {ranks} ranks", M::NAME);
+            }
+            let folder = tempfile::tempdir().unwrap();
+            let (whole, cut) = (folder.path().join("whole"), folder.path().join("cut"));
+            let settings = Settings { keep_draws: None, ..settings };
+            go_on(&target, &whole, &settings, 1, usize::MAX);
+            for (ranks, stop) in [(3, 2), (2, 9), (1, 13), (4, 18), (2, usize::MAX)] {
+                go_on(&target, &cut, &settings, ranks, stop);
+            }
+            assert!(results(&cut) == results(&whole), "{}", M::NAME);
+            // A checkpoint that several ranks have written is the one of a single process, but for times.
+            let saved = |folder: &Path| {
+                let (_, saved) = Recorder::resume(Folder::new(folder), |_| Ok(())).unwrap();
+                saved.unwrap().with(|from| from.checkpoint)
+            };
+            let chains = |folder: &Path| {
+                let ensembles = saved(folder).ensembles.into_iter();
+                let chains = ensembles.flat_map(|e| e.chains);
+                chains.map(|c| (c.z, c.hypers, c.parameters)).collect::<Vec<_>>()
+            };
+            assert!(chains(&cut) == chains(&whole), "{}", M::NAME);
+            let kept = chains(&whole);
+            self.with_hypers += usize::from(kept.iter().all(|c| !c.1.is_empty()));
+            self.with_parameters += usize::from(kept.iter().all(|c| !c.2.is_empty()));
+        }
+    }
+    let mut every = Every::default();
+    models::visit_all(&mut every);
+    assert!(every.with_hypers > 2 && every.with_parameters > 1, "there is something to lose");
 }
 
 /// Fails after some rounds.
@@ -335,8 +408,8 @@ impl Observer for Fails {
 fn if_rank_0_fails_the_others_stop() {
     for ranks in [1, 2, 5] {
         let settings = settings();
-        let error = with_ranks(ranks, &settings, |target, rank| {
-            ensemble::run(target, &settings, None, &mut Fails(14), rank).unwrap_err()
+        let error = with_ranks(&karate(), ranks, &settings, |rank| {
+            ensemble::run(&karate(), &settings, None, &mut Fails(14), rank).unwrap_err()
         });
         assert_eq!(error.to_string(), "the disk is full");
     }
@@ -347,8 +420,8 @@ fn if_rank_0_fails_the_others_stop() {
 #[test]
 fn states_travel_in_few_bytes() {
     let settings = settings();
-    let bytes = with_ranks(3, &settings, |target, rank| {
-        ensemble::run(target, &settings, None, &mut (), rank).unwrap();
+    let bytes = with_ranks(&karate(), 3, &settings, |rank| {
+        ensemble::run(&karate(), &settings, None, &mut (), rank).unwrap();
         rank.received.load(Ordering::Relaxed)
     });
     let states = 6 * (settings.warmup + settings.iterations + 1) as u64;
