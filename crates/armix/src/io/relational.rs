@@ -3,7 +3,7 @@
 use super::prepare::{NetworkOptions, Weights, busiest, note};
 use super::raw::{Raw, RawNetwork, RawTable};
 use super::{Wanted, read_raw};
-use crate::data::{Data, Dataset, Graph};
+use crate::data::{Column, Data, Dataset, Graph};
 use crate::error::{Error, Result};
 use crate::relations::{Relation, Relations, Shape, Values};
 use std::collections::HashMap;
@@ -375,6 +375,13 @@ impl Whole<'_> {
             if let Err(why) = values.check(value) {
                 return wrong((u, v), &format!("{why}; choose what weights are with --weights"));
             }
+        }
+        if matches!(values, Values::RealsOnLinks | Values::Reals)
+            && let Some((a, b, far)) = Column::reals(merged.iter().map(|e| e.2).collect()).merged()
+        {
+            notes.push(format!(
+                "weights such as {a:e} and {b:e} cannot be told apart beside {far:e}: correct that one, or take logarithms"
+            ));
         }
         let above = format!("of a weight of at most {} were dropped", options.threshold);
         note(notes, below, &format!("pair {above}"), &format!("pairs {above}"));
