@@ -1,133 +1,20 @@
 //! What the draws say about entries that were not observed, and about items that were not there.
 
-use crate::data::{Data, Dataset, HeldOut, Kind, MISSING, Table};
-use crate::error::{Error, Result};
+mod hiding;
+mod scores;
+
+pub use hiding::hold_out;
+pub use scores::{HeldOutScore, Score, TableScore, held_out_score, score, table_score};
+
+use crate::data::{HeldOut, Kind, Table};
 use crate::history::Row;
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot, canonical};
-use crate::relations::Relations;
 use crate::rng::{Purpose, Rng};
 use crate::run::Draws;
 use crate::state::{State, Target};
 use serde::Serialize;
 use std::sync::Arc;
-
-/// More entries than this cannot be held out: each takes some bytes.
-const MAX_HELD_OUT: f64 = 3e7;
-
-/// … and of more entries than this none: looking at each takes too long.
-const MAX_ENTRIES: f64 = 1e10;
-
-/// Hides a random fraction of the entries that were observed, and remembers them: to see how well they
-/// are predicted. The same seed hides the same entries.
-pub fn hold_out(mut dataset: Dataset, fraction: f64, seed: u64) -> Result<Dataset> {
-    if !(fraction > 0.0 && fraction < 1.0) {
-        return Err(Error::new(format!(
-            "--hold-out {fraction}: give the fraction of entries to hold out, above 0 and below 1, for example 0.1"
-        )));
-    }
-    let (n, columns) = match &dataset.data {
-        Data::Network(graph) => (graph.n(), graph.n()),
-        Data::Table(table) => (table.n(), table.d()),
-        Data::Relations(relations) => (relations.n() * relations.list().len(), relations.n()),
-        Data::Columns(table) => (table.n(), table.d()),
-    };
-    let entries = n as f64 * columns as f64;
-    if entries > MAX_ENTRIES || entries * fraction > MAX_HELD_OUT {
-        return Err(Error::new(format!(
-            "--hold-out {fraction} of {n} × {columns} entries are too many: at most {MAX_HELD_OUT} can be held out"
-        )));
-    }
-    let mut rng = Rng::from_seed(Purpose::HoldOut, seed);
-    let mut held_out = Vec::new();
-    match &dataset.data {
-        Data::Network(graph) => {
-            let mut linked = vec![false; n];
-            for u in 0..n {
-                graph.neighbours(u).iter().for_each(|&v| linked[v as usize] = true);
-                for v in u + 1..n {
-                    if rng.uniform() < fraction && !graph.unobserved(u).contains(&(v as u32)) {
-                        let value = f64::from(u8::from(linked[v]));
-                        held_out.push(HeldOut { entry: (u as u32, v as u32), value });
-                    }
-                }
-                graph.neighbours(u).iter().for_each(|&v| linked[v as usize] = false);
-            }
-        }
-        Data::Table(table) => {
-            for row in 0..n {
-                for (column, &cell) in table.row(row).iter().enumerate() {
-                    if rng.uniform() < fraction && cell != MISSING {
-                        let entry = (row as u32, column as u32);
-                        held_out.push(HeldOut { entry, value: f64::from(cell) });
-                    }
-                }
-            }
-        }
-        Data::Columns(table) => {
-            for row in 0..n {
-                for (column, values) in table.columns().iter().enumerate() {
-                    let value = values.cells()[row];
-                    if rng.uniform() < fraction && !value.is_nan() {
-                        held_out.push(HeldOut { entry: (row as u32, column as u32), value });
-                    }
-                }
-            }
-        }
-        Data::Relations(relations) => {
-            held_out = held_out_pairs(relations, fraction, &mut rng);
-        }
-    }
-    let hidden: Vec<(u32, u32)> = held_out.iter().map(|h| h.entry).collect();
-    dataset.data = match &dataset.data {
-        Data::Network(graph) => Data::Network(graph.hiding(&hidden)),
-        Data::Table(table) => Data::Table(table.hiding(&hidden)),
-        Data::Relations(relations) => Data::Relations(relations.hiding(&hidden)),
-        Data::Columns(table) => Data::Columns(table.hiding(&hidden)),
-    };
-    if held_out.is_empty() {
-        return Err(Error::new(format!(
-            "--hold-out {fraction} of {n} × {columns} entries hides nothing: hold out more"
-        )));
-    }
-    let ones = held_out.iter().filter(|h| h.value == 1.0).count();
-    let what = match &dataset.data {
-        Data::Network(_) => {
-            format!("{} pairs were held out, {ones} of them linked", held_out.len())
-        }
-        Data::Table(_) => format!("{} cells were held out, {ones} of them ones", held_out.len()),
-        Data::Relations(_) => {
-            let linked = held_out.iter().filter(|h| !h.value.is_nan() && h.value != 0.0).count();
-            format!("{} pairs were held out, {linked} of them linked", held_out.len())
-        }
-        Data::Columns(_) => format!("{} cells were held out", held_out.len()),
-    };
-    dataset.notes.push(what);
-    dataset.held_out = held_out;
-    Ok(dataset)
-}
-
-/// A random fraction of the pairs of every relation.
-fn held_out_pairs(relations: &Relations, fraction: f64, rng: &mut Rng) -> Vec<HeldOut> {
-    let n = relations.n() as u32;
-    let mut held_out = Vec::new();
-    for (at, relation) in relations.list().iter().enumerate() {
-        for u in 0..n {
-            for v in (if relation.shape.directed { 0 } else { u })..n {
-                if !relation.is_pair(u, v) || rng.uniform() >= fraction {
-                    continue;
-                }
-                let hidden = relation.hidden_from(u as usize).binary_search(&v).is_ok();
-                if !hidden {
-                    // No number at all where there is no link that would have one.
-                    let value = relation.value(u, v).unwrap_or(f64::NAN);
-                    held_out.push(HeldOut { entry: relations.entry(at, u, v), value });
-                }
-            }
-        }
-    }
-    held_out
-}
 
 /// The target with which a draw predicts, given labels of the first items: the same, unless the model has
 /// parameters that it does not integrate out. Then these are laid out for the blocks of this draw.
@@ -257,121 +144,6 @@ pub fn levels<M: Model>(
         .collect();
     let mut p = ln_values(target, draws, &asked).into_iter().map(libm::exp);
     entries.iter().map(|&entry| p.by_ref().take(count(entry)).collect()).collect()
-}
-
-/// How good predictions of a table of any columns are.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct TableScore {
-    /// The number of cells that were predicted.
-    pub entries: usize,
-    /// The mean of ln p(what is true), in nats; of densities for reals, so that it depends on their units.
-    pub log_score: f64,
-    /// The same if all rows were in one block.
-    pub log_score_of_one_block: f64,
-}
-
-/// Compares predictions of held-out cells with what is true.
-pub fn table_score<M: Model>(
-    target: &Target<M>,
-    draws: &Draws<'_>,
-    held_out: &[HeldOut],
-) -> TableScore {
-    let mean = |ln_p: Vec<f64>| ln_p.iter().sum::<f64>() / held_out.len().max(1) as f64;
-    let together = Row::new(&vec![0; target.model.n()]);
-    TableScore {
-        entries: held_out.len(),
-        log_score: mean(ln_values(target, draws, held_out)),
-        log_score_of_one_block: mean(ln_values(target, &only(&together), held_out)),
-    }
-}
-
-/// How good predictions of held-out entries are, for any data.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum HeldOutScore {
-    /// Of zeros and ones.
-    Binary(Score),
-    /// Of columns of any types.
-    Table(TableScore),
-}
-
-/// Compares predictions of the held-out entries with what is true.
-///
-/// # Panics
-/// When there are no draws.
-pub fn held_out_score<M: Model>(
-    target: &Target<M>,
-    dataset: &Dataset,
-    draws: &Draws<'_>,
-) -> HeldOutScore {
-    let held_out = &dataset.held_out;
-    let binary = match &dataset.data {
-        Data::Columns(_) => false,
-        Data::Relations(relations) => relations.is_binary(),
-        Data::Network(_) | Data::Table(_) => true,
-    };
-    if !binary {
-        return HeldOutScore::Table(table_score(target, draws, held_out));
-    }
-    let asked: Vec<(u32, u32)> = held_out.iter().map(|h| h.entry).collect();
-    let truth: Vec<bool> = held_out.iter().map(|h| h.value == 1.0).collect();
-    HeldOutScore::Binary(score(&entries(target, draws, &asked), &truth))
-}
-
-/// How good predictions of zeros and ones are.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Score {
-    /// The number of entries that were predicted.
-    pub entries: usize,
-    /// How many of them are ones.
-    pub ones: usize,
-    /// The probability that a random one was given a higher probability than a random zero (ties
-    /// count half); `None` if all are alike.
-    pub auc: Option<f64>,
-    /// The mean of ln p(what is true), in nats: the larger the better, 0 at best.
-    pub log_score: f64,
-    /// The same if all entries were given the fraction of ones among them.
-    pub log_score_of_base_rate: f64,
-}
-
-/// Compares predicted probabilities with what is true.
-///
-/// ```
-/// let score = armix::predict::score(&[0.9, 0.2, 0.4], &[true, false, true]);
-/// assert_eq!(score.auc, Some(1.0));
-/// assert!((score.log_score - (0.9f64 * 0.8 * 0.4).ln() / 3.0).abs() < 1e-12);
-/// ```
-pub fn score(predicted: &[f64], truth: &[bool]) -> Score {
-    let entries = truth.len();
-    let ones = truth.iter().filter(|t| **t).count();
-    let count = entries.max(1) as f64;
-    let log = |p: f64, t: bool| libm::log(if t { p } else { 1.0 - p });
-    let log_score = predicted.iter().zip(truth).map(|(&p, &t)| log(p, t)).sum::<f64>() / count;
-    let rate = ones as f64 / count;
-    let entropy = |p: f64| if p > 0.0 { p * libm::log(p) } else { 0.0 };
-    Score {
-        entries,
-        ones,
-        auc: auc(predicted, truth),
-        log_score,
-        log_score_of_base_rate: entropy(rate) + entropy(1.0 - rate),
-    }
-}
-
-/// From the ranks of the ones, ties at their mean.
-fn auc(predicted: &[f64], truth: &[bool]) -> Option<f64> {
-    let mut order: Vec<usize> = (0..predicted.len()).collect();
-    order.sort_unstable_by(|&a, &b| predicted[a].total_cmp(&predicted[b]));
-    let (mut ranks, mut ones, mut before) = (0.0, 0usize, 0usize);
-    for ties in order.chunk_by(|&a, &b| predicted[a] == predicted[b]) {
-        let here = ties.iter().filter(|&&k| truth[k]).count();
-        ranks += here as f64 * (before as f64 + (ties.len() + 1) as f64 / 2.0);
-        ones += here;
-        before += ties.len();
-    }
-    let zeros = predicted.len() - ones;
-    let least = ones as f64 * (ones + 1) as f64 / 2.0;
-    (ones > 0 && zeros > 0).then(|| (ranks - least) / (ones as f64 * zeros as f64))
 }
 
 /// Where a new item belongs.

@@ -1,6 +1,7 @@
 //! Files in and out. One file here for each format; this one tells them apart.
 
 mod bytes;
+mod coding;
 mod container;
 mod draws;
 mod edges;

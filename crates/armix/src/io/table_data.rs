@@ -1,5 +1,6 @@
 //! From a table as its file has it to the columns that are clustered, each with its type.
 
+use super::coding::{Coding, Codings, WORDS, are_words, is_zero_one};
 use super::raw::{RawColumn, RawTable};
 use super::table::is_number;
 use crate::data::{BinaryTable, Column, Data, Dataset, Kind, MAX_COUNT, MAX_REAL, MISSING, Table};
@@ -11,16 +12,6 @@ const LABEL_NAMES: [&str; 4] = ["class", "type", "label", "group"];
 
 /// A first column with one of these names tells the rows apart, even by numbers.
 const ID_NAMES: [&str; 3] = ["id", "name", "index"];
-
-/// Words for one and zero, in any case of letters.
-const WORDS: [(&str, &str); 6] = [
-    ("y", "n"),
-    ("yes", "no"),
-    ("true", "false"),
-    ("t", "f"),
-    ("present", "absent"),
-    ("on", "off"),
-];
 
 /// Which columns of a table are what. A column is given by its name or by its number from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -344,7 +335,13 @@ fn typed_column(
 }
 
 /// An error about a cell, which names its place.
-fn odd_cell(table: &RawTable, column: &RawColumn, row: usize, why: &str, remedy: &str) -> Error {
+pub(super) fn odd_cell(
+    table: &RawTable,
+    column: &RawColumn,
+    row: usize,
+    why: &str,
+    remedy: &str,
+) -> Error {
     let cell = column.cells.get(row).cloned().flatten().unwrap_or_default();
     let place = match table.lines.is_empty() {
         true => format!("row {} of column '{}'", row + 1, column.name),
@@ -376,30 +373,6 @@ fn finish(
     Ok(dataset)
 }
 
-/// Which words were coded as zeros and ones, and where.
-#[derive(Default)]
-struct Codings(BTreeMap<(String, String), Vec<String>>);
-
-impl Codings {
-    fn note(&mut self, coding: Coding, column: &str) {
-        if let Coding::Words(one, zero) = coding {
-            self.0.entry((one, zero)).or_default().push(column.to_string());
-        }
-    }
-
-    fn notes(self) -> Vec<String> {
-        let note = |((one, zero), columns): ((String, String), Vec<String>)| {
-            let what = match &columns[..] {
-                [only] => format!("column '{only}'"),
-                [first, ..] => format!("{} columns ('{first}', …)", columns.len()),
-                [] => String::new(),
-            };
-            format!("in {what} '{one}' was coded as 1 and '{zero}' as 0")
-        };
-        self.0.into_iter().map(note).collect()
-    }
-}
-
 /// The zeros and ones of a table. Columns of two other values are coded, which the notes say, as they
 /// say how many cells are missing; what cannot be coded is an error.
 pub fn binary(table: &RawTable, options: &TableOptions) -> Result<Dataset> {
@@ -418,54 +391,6 @@ pub fn binary(table: &RawTable, options: &TableOptions) -> Result<Dataset> {
     notes.extend(codings.notes());
     let cells = BinaryTable::new(table.rows(), data.len(), cells)?;
     finish(table, id, &data, notes, Data::Table(cells))
-}
-
-/// How the values of a column become zeros and ones.
-enum Coding {
-    Numbers,
-    /// The value that is one, and the value that is zero.
-    Words(String, String),
-}
-
-impl Coding {
-    fn of(table: &RawTable, column: &RawColumn) -> Result<Self> {
-        if is_zero_one(column) {
-            return Ok(Coding::Numbers);
-        }
-        let of = |one: &str, zero: &str| Ok(Coding::Words(one.to_string(), zero.to_string()));
-        let values: Vec<String> = distinct(column).into_iter().collect();
-        if let Some((one, zero)) = WORDS.iter().find(|&&pair| are_words(column, pair)) {
-            // As the file spells them, where it has them.
-            let spelled = |word: &str| {
-                let found = values.iter().find(|value| value.eq_ignore_ascii_case(word));
-                found.map_or(word.to_string(), Clone::clone)
-            };
-            return of(&spelled(one), &spelled(zero));
-        }
-        // Two words can be told apart; other numbers than 0 and 1 are more likely a mistake, or counts.
-        if let [a, b] = &values[..]
-            && !is_number(a)
-            && !is_number(b)
-        {
-            return if a < b { of(b, a) } else { of(a, b) };
-        }
-        let odd = |cell: &Option<String>| cell.as_ref().is_some_and(|c| zero_or_one(c).is_none());
-        let row = column.cells.iter().position(odd).unwrap_or(0);
-        let why = format!(
-            "which is neither 0 nor 1 (of {} different value{} in this column; two words can be coded)",
-            values.len(),
-            if values.len() == 1 { "" } else { "s" }
-        );
-        let remedy = "recode it, choose other columns with --columns, or give --id-column if it names the rows (for an edge list, give --model irm)";
-        Err(odd_cell(table, column, row, &why, remedy))
-    }
-
-    fn code(&self, cell: &str) -> u8 {
-        match self {
-            Coding::Numbers => zero_or_one(cell).unwrap_or(0),
-            Coding::Words(one, _) => u8::from(canonical(cell).eq_ignore_ascii_case(one)),
-        }
-    }
 }
 
 /// The column of this name or number.
@@ -543,33 +468,16 @@ fn names_rows(column: &RawColumn) -> bool {
         && !WORDS.iter().any(|&pair| are_words(column, pair))
 }
 
-fn zero_or_one(cell: &str) -> Option<u8> {
-    match cell.parse::<f64>() {
-        Ok(0.0) => Some(0),
-        Ok(1.0) => Some(1),
-        _ => None,
-    }
-}
-
-fn is_zero_one(column: &RawColumn) -> bool {
-    column.cells.iter().flatten().all(|cell| zero_or_one(cell).is_some())
-}
-
-fn are_words(column: &RawColumn, (one, zero): (&str, &str)) -> bool {
-    let is = |cell: &String| cell.eq_ignore_ascii_case(one) || cell.eq_ignore_ascii_case(zero);
-    column.cells.iter().flatten().all(is)
-}
-
 fn is_whole(value: &str) -> bool {
     value.parse::<f64>().is_ok_and(|x| x.is_finite() && x.fract() == 0.0)
 }
 
 /// The values of a column in alphabetical order; 1 and 1.0 are the same.
-fn distinct(column: &RawColumn) -> BTreeSet<String> {
+pub(super) fn distinct(column: &RawColumn) -> BTreeSet<String> {
     column.cells.iter().flatten().map(|cell| canonical(cell)).collect()
 }
 
-fn canonical(cell: &str) -> String {
+pub(super) fn canonical(cell: &str) -> String {
     match cell.parse::<f64>() {
         Ok(number) if !number.is_nan() => number.to_string(),
         _ => cell.to_string(),
