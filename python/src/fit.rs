@@ -138,7 +138,7 @@ pub(crate) fn moves() -> Vec<(&'static str, &'static str)> {
 
 /// Samples into a folder. Gives the exception that stopped the run, if one did.
 #[pyfunction]
-#[pyo3(signature = (data, folder, *, moves, ensembles, chains, iterations, warmup, seed, start, sample_hyper, launch_scans, freeze_after, history_memory, thin, save_partitions, threads, max_time, callback))]
+#[pyo3(signature = (data, folder, *, moves, ensembles, chains, ladder, iterations, warmup, seed, start, sample_hyper, launch_scans, freeze_after, history_memory, thin, save_partitions, threads, max_time, callback))]
 pub(crate) fn fit(
     py: Python<'_>,
     data: &Data,
@@ -146,6 +146,7 @@ pub(crate) fn fit(
     moves: &str,
     ensembles: usize,
     chains: usize,
+    ladder: &str,
     iterations: usize,
     warmup: usize,
     seed: u64,
@@ -164,6 +165,7 @@ pub(crate) fn fit(
         let settings = Settings {
             ensembles,
             chains,
+            ladder: ladder.parse()?,
             iterations,
             warmup,
             schedule: moves.parse()?,

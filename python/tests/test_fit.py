@@ -193,6 +193,29 @@ def test_sampled_hyper_parameters(small):
     assert fixed.hypers == {} and "hypers" not in fixed.summary()
 
 
+def test_ladders(small):
+    given = {**small, "chains": 1}
+    fit = armix.fit("karate", ladder=4, **given)
+    ladder = fit.summary()["ladder"]
+    assert len(ladder["coldness"][0]) == 4 and ladder["coldness"][0][0] == 1 and ladder["log_evidence"] is None
+    assert fit.draws.shape[:2] == (given["ensembles"], 1)
+    listed = armix.fit("karate", ladder=[1, 0.5], **given)
+    assert listed.summary()["ladder"]["coldness"][0] == [1, 0.5]
+    assert np.array_equal(listed.log_joint, armix.fit("karate", ladder="1,0.5", **given).log_joint)
+    for ladder in (0, "4:2", [0.5]):
+        with pytest.raises(ValueError, match="ladder|inverse"):
+            armix.fit("karate", ladder=ladder, **given)
+
+
+def test_until_converged():
+    fit = armix.fit("karate", ensembles=4, chains=2, iterations=25, seed=3, until_converged=True, progress=False)
+    assert fit.verdict == "converged" and fit.iterations > 25 and not fit.interrupted
+    plain = armix.fit("karate", ensembles=4, chains=2, iterations=fit.iterations, seed=3, progress=False)
+    assert np.array_equal(fit.log_joint, plain.log_joint)
+    with pytest.raises(ValueError, match="at least two"):
+        armix.fit("karate", ensembles=1, until_converged=True, progress=False)
+
+
 def test_hyper_parameters_by_name(small, tmp_path):
     X = np.random.default_rng(1).normal(np.repeat([0.0, 4.0], 20)[:, None], 1.0, (40, 2))
     plain, fit = armix.fit(X, **small), armix.fit(X, hyper={"kappa": 2, "scale": 0.05}, **small)

@@ -179,9 +179,15 @@ impl Team {
         let mut lines = vec![format!("{ranks} ranks, each with {} chains at most", share.most())];
         let idle = ranks - share.busy();
         if idle > 0 {
-            let chains = settings.ensembles * settings.chains;
+            let (are, more) = match settings.ladder.is_none() {
+                true => (format!("{} chains", settings.ensembles * settings.chains), "--chains"),
+                false => (
+                    format!("{} ensembles, whose ladders are not divided", settings.ensembles),
+                    "--ensembles",
+                ),
+            };
             lines.push(format!(
-                "{idle} of them have nothing to do: there are only {chains} chains; start fewer ranks, or more --chains"
+                "{idle} of them have nothing to do: there are only {are}; start fewer ranks, or more {more}"
             ));
         }
         lines

@@ -4,18 +4,20 @@ use crate::cluster::{self, Team};
 use crate::data::{self, DataArgs, Job};
 use crate::output::{emit, emit_json, say};
 use crate::source::Source;
-use crate::watch::Watch;
+use crate::watch::{Until, Watch};
 use crate::{memory, predict, print, report};
 use armix::data::Dataset;
 use armix::diagnose::Diagnosis;
 use armix::ensemble::Exchange;
+use armix::ensemble::Share;
 use armix::error::{Error, Result};
+use armix::ladder::Ladder;
 use armix::model::Model;
 use armix::models::Irm;
 use armix::moves::{Options, Schedule, registry};
 use armix::predict::HeldOutScore;
 use armix::problem::Choice;
-use armix::run::{Run, Settings, Start};
+use armix::run::{MAX_ITERATIONS, Run, Settings, Start};
 use armix::state::Target;
 use armix::store::{DataInfo, Folder, Manifest, Recorder, Saved, Saving};
 use armix::summary::Summary;
@@ -58,6 +60,11 @@ pub(crate) struct Args {
     /// Iterations after warm-up
     #[arg(short = 'n', long, default_value_t = 1000, value_name = "N", help_heading = "Sampling")]
     iterations: usize,
+
+    /// Hot copies of every chain, which exchange states with it: the number of rungs, 16, with the lowest inverse
+    /// temperature, 16:0.25, or all of them, 1,0.9,0.8. With 0 as the lowest the evidence is estimated, too
+    #[arg(long, default_value = "1", value_name = "RUNGS", help_heading = "Sampling")]
+    ladder: Ladder,
 
     /// Gibbs iterations before them, which fill the history
     #[arg(long, default_value_t = 50, value_name = "N", help_heading = "Sampling")]
@@ -127,6 +134,11 @@ pub(crate) struct Going {
     /// Stop after this time, for example 90s, 30m or 8h; armix resume goes on from there
     #[arg(long, value_name = "TIME", value_parser = parse_time, help_heading = "Output")]
     max_time: Option<Duration>,
+
+    /// Go on until the run has converged: it is asked after --iterations, and each time it is twice as long as the last
+    /// time, unless --max-time is up before
+    #[arg(long, help_heading = "Sampling")]
+    pub(crate) until_converged: bool,
 
     /// Save a checkpoint this often
     #[arg(long, default_value = "10s", value_name = "TIME", value_parser = parse_time, help_heading = "Output")]
@@ -269,6 +281,7 @@ pub(crate) fn run(args: Args, team: &mut Team) -> Result<ExitCode> {
     let settings = Settings {
         ensembles: args.ensembles,
         chains: args.chains,
+        ladder: args.ladder,
         iterations: args.iterations,
         warmup: args.warmup,
         schedule: args.moves,
@@ -283,12 +296,15 @@ pub(crate) fn run(args: Args, team: &mut Team) -> Result<ExitCode> {
         keep_draws,
     };
     settings.check(dataset.data.n())?;
+    check_until(&args.going, &settings, args.no_save)?;
     settings.schedule.build::<Irm>(&settings.moves)?; // unknown moves, before anything is written
-    let own_hypers = data::with_target(&dataset, &choice, CheckTarget)?;
+    let chains = Share::new(&settings, team.ranks()).most();
+    let check = CheckTarget { settings: &settings, chains };
+    let own_hypers = data::with_target(&dataset, &choice, check)?;
     if !args.going.quiet {
         say(&data::describe(&args.data, &dataset));
         dataset.notes.iter().for_each(|note| say(&format!("  {note}")));
-        let chains = settings.ensembles * settings.chains;
+        let chains = settings.ensembles * settings.members();
         let hint = idle_threads(args.going.threads, ensemble::cores(), chains);
         hint.iter().filter(|_| team.ranks() == 1).for_each(|hint| say(&format!("  {hint}")));
         if settings.sample_hyper && own_hypers == 0 {
@@ -315,6 +331,19 @@ pub(crate) fn run(args: Args, team: &mut Team) -> Result<ExitCode> {
     carry_out(&loaded, settings, recorder, None, &args.going, team)
 }
 
+/// Whether one can tell that a run has converged.
+pub(crate) fn check_until(going: &Going, settings: &Settings, unsaved: bool) -> Result<()> {
+    match going.until_converged {
+        true if settings.ensembles < 2 => Err(Error::new(
+            "--until-converged compares ensembles: use at least two, --ensembles 4 for example",
+        )),
+        true if unsaved => Err(Error::new(
+            "--until-converged looks at the partitions that were saved: leave out --no-save",
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// What to say if some threads will have nothing to do: a chain is never shared between threads.
 fn idle_threads(asked: Option<usize>, cores: usize, chains: usize) -> Option<String> {
     let are =
@@ -338,12 +367,17 @@ fn kept_every(args: &Args, n: usize) -> usize {
     args.iterations.div_ceil(most).max(1)
 }
 
-/// Checks model and hyper-parameters, and tells how many of the latter the model has.
-struct CheckTarget;
+/// Checks model, hyper-parameters and settings for so many chains in a process, before anything is written; tells how
+/// many hyper-parameters the model has.
+struct CheckTarget<'a> {
+    settings: &'a Settings,
+    chains: usize,
+}
 
-impl Job for CheckTarget {
+impl Job for CheckTarget<'_> {
     type Output = usize;
     fn run<M: Model>(self, target: Target<M>) -> Result<usize> {
+        ensemble::check(&target, self.settings, self.chains)?;
         Ok(target.model.hypers().len())
     }
 }
@@ -359,8 +393,12 @@ pub(crate) fn carry_out(
 ) -> Result<ExitCode> {
     let Loaded { info, elsewhere, choice, dataset } = loaded;
     let settings = Settings { threads: going.threads.unwrap_or(team.threads()), ..settings };
-    let mut watch =
-        Watch::new(&settings, recorder, going.max_time, going.checkpoint_every, going.quiet)?;
+    let until = going.until_converged.then(|| Until::new(&settings, going.quiet));
+    let (max_time, every) = (going.max_time, going.checkpoint_every);
+    let mut watch = Watch::new(&settings, recorder, max_time, every, until, going.quiet)?;
+    // How long it becomes is decided on the way.
+    let iterations = if going.until_converged { MAX_ITERATIONS } else { settings.iterations };
+    let settings = Settings { iterations, ..settings };
     team.listen(watch.stop())?;
     if team.ranks() > 1 && !going.quiet {
         team.describe(&settings).iter().for_each(|line| say(&format!("  {line}")));
@@ -376,8 +414,12 @@ pub(crate) fn carry_out(
     if let Some(line) = team.report().filter(|_| !going.quiet) {
         say(&line);
     }
-    let interrupted = run.interrupted() && !watch.timed_out();
+    let interrupted = run.interrupted() && !watch.timed_out() && !watch.converged();
     watch.finish(going.quiet);
+    if going.until_converged && !going.quiet {
+        let words = if watch.converged() { "converged" } else { "not known to have converged" };
+        say(&format!("{words} after {} iterations", run.iterations));
+    }
     if run.iterations == 0 {
         say("armix: stopped during warm-up: nothing was recorded");
     } else {

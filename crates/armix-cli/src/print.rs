@@ -155,6 +155,7 @@ fn write_summary(
     writeln!(out)?;
     let rhat = match (s.log_joint.rhat, s.log_joint.rhat_sd) {
         (Some(rhat), Some(sd)) => format!("R̂ {rhat:.3} ± {sd:.3} between ensembles"),
+        (Some(rhat), None) => format!("R̂ {rhat:.3} between ensembles"),
         _ if s.ensembles < 2 => "no R̂ (one ensemble)".into(),
         _ if s.iterations < 4 => "no R̂ (too few iterations)".into(),
         _ => "no R̂ (all chains stay at one value)".into(),
@@ -173,6 +174,24 @@ fn write_summary(
         let bar = "█".repeat((p * 30.0).round() as usize);
         let line = format!("{k:>9}  {:>5.1} % {bar}", 100.0 * p);
         writeln!(out, "{}", line.trim_end())?;
+    }
+    if let Some(ladder) = &s.ladder {
+        let hottest =
+            ladder.coldness.iter().filter_map(|b| b.last()).fold(1.0_f64, |a, &b| a.min(b));
+        let rungs = ladder.coldness.first().map_or(0, Vec::len);
+        let rates = ladder.swap_rate().map_or(String::new(), |(lowest, mean)| {
+            format!(
+                ", {:.0} % of exchanges accepted (at least {:.0} %)",
+                100.0 * mean,
+                100.0 * lowest
+            )
+        });
+        let text = format!("{rungs} rungs down to inverse temperature {hottest:.2}{rates}");
+        wrap(out, "ladder     ", &text, width)?;
+        writeln!(out)?;
+        if let Some(evidence) = &ladder.log_evidence {
+            writeln!(out, "evidence   ln p(data) = {:.2} ± {:.2}", evidence.value, evidence.error)?;
+        }
     }
     for (name, h) in &s.hypers {
         let [low, _, high] = h.quantiles;

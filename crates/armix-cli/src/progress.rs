@@ -44,6 +44,22 @@ impl Progress {
         }
     }
 
+    /// The run will have so many iterations.
+    pub(crate) fn set_iterations(&mut self, iterations: usize) {
+        self.iterations = iterations;
+        if let Show::Bars(bars) = &self.show {
+            bars.iter().for_each(|bar| bar.set_length(iterations as u64));
+        }
+    }
+
+    /// Says something without disturbing the bars.
+    pub(crate) fn suspend(&self, speak: impl FnOnce()) {
+        match &self.show {
+            Show::Bars(bars) if !bars.is_empty() => bars[0].suspend(speak),
+            _ => speak(),
+        }
+    }
+
     pub(crate) fn finish(&mut self) {
         if let Show::Bars(bars) = &self.show {
             bars.iter().for_each(ProgressBar::finish);
@@ -55,7 +71,7 @@ impl Progress {
         match self.sampling_since {
             Some(since) if done > 0 => {
                 let rate = done as f64 / since.elapsed().as_secs_f64().max(1e-9);
-                let left = (self.iterations - done) as f64 / rate;
+                let left = self.iterations.saturating_sub(done) as f64 / rate;
                 match Duration::try_from_secs_f64(left) {
                     Ok(left) => format!("{rate:.0} it/s, {} left", indicatif::HumanDuration(left)),
                     Err(_) => format!("{rate:.0} it/s"),

@@ -48,10 +48,15 @@ pub(crate) fn run(args: &Args, team: &mut Team) -> Result<ExitCode> {
         return team.follow(args.going.threads);
     }
     let folder = Folder::new(&args.run);
+    let done = if args.going.until_converged { folder.load()?.1.iterations } else { 0 };
     let (choice, dataset) = data::reload(&folder.manifest()?.data, args.data.as_deref())?;
     let (recorder, saved) = Recorder::resume(folder, |manifest| {
         if let Some(text) = &args.iterations {
             manifest.settings.iterations = iterations(text, manifest.settings.iterations)?;
+        }
+        fit::check_until(&args.going, &manifest.settings, false)?;
+        if args.going.until_converged && done >= manifest.settings.iterations {
+            manifest.settings.iterations = 2 * done; // as long as planned, and asked then
         }
         manifest.settings.check(dataset.data.n())
     })?;

@@ -2,6 +2,8 @@
 
 use crate::output::say;
 use crate::progress::Progress;
+use crate::source::Source;
+use armix::diagnose::{self, Diagnosis, Verdict};
 use armix::ensemble::{Observer, View};
 use armix::error::{Error, Result};
 use armix::run::Settings;
@@ -20,8 +22,24 @@ pub(crate) struct Watch {
     began: Instant,
     max_time: Option<Duration>,
     timed_out: bool,
+    /// The state after which the run ends, or after which it is asked whether it has converged.
     last: usize,
+    /// If the run goes on until it has converged: where it may end, and whether it has.
+    until: Option<Until>,
     stop: Arc<AtomicBool>,
+}
+
+/// Ends a run when it has converged, which is asked each time it is twice as long as the last time.
+pub(crate) struct Until {
+    settings: Settings,
+    quiet: bool,
+    converged: bool,
+}
+
+impl Until {
+    pub(crate) fn new(settings: &Settings, quiet: bool) -> Self {
+        Until { settings: settings.clone(), quiet, converged: false }
+    }
 }
 
 impl Watch {
@@ -30,6 +48,7 @@ impl Watch {
         recorder: Option<Recorder>,
         max_time: Option<Duration>,
         checkpoint_every: Duration,
+        until: Option<Until>,
         quiet: bool,
     ) -> Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
@@ -50,6 +69,7 @@ impl Watch {
             max_time,
             timed_out: false,
             last: settings.warmup + settings.iterations,
+            until,
             stop,
         })
     }
@@ -77,6 +97,36 @@ impl Watch {
         }
     }
 
+    /// Whether the run has converged, if it was to go on until then.
+    pub(crate) fn converged(&self) -> bool {
+        self.until.as_ref().is_some_and(|until| until.converged)
+    }
+
+    /// Asks a run that is as long as planned, and saved, whether it has converged; if not, it is to become twice as
+    /// long.
+    fn ask(&mut self, t: usize) -> Result<()> {
+        let (Some(until), Some(recorder)) = (&mut self.until, &mut self.recorder) else {
+            return Ok(());
+        };
+        let run = Source::folder(recorder.folder().path())?.run;
+        let diagnosis = Diagnosis::new(&run, &diagnose::Options::default());
+        let done = t - until.settings.warmup;
+        until.converged = diagnosis.verdict == Verdict::Converged;
+        if until.converged {
+            return recorder.set_iterations(done);
+        }
+        let next = done.saturating_mul(2);
+        if !until.quiet {
+            let why = diagnosis.reasons.first().map_or(String::new(), |why| format!(" ({why})"));
+            self.progress.suspend(|| {
+                say(&format!("not converged after {done} iterations{why}: going on to {next}"));
+            });
+        }
+        self.progress.set_iterations(next);
+        self.last = until.settings.warmup + next;
+        recorder.set_iterations(next)
+    }
+
     /// Whether the run was stopped because its time was up.
     pub(crate) fn timed_out(&self) -> bool {
         self.timed_out
@@ -95,7 +145,10 @@ impl Observer for Watch {
         let asked = settled && self.stop.load(Ordering::Relaxed);
         self.timed_out =
             settled && !asked && self.max_time.is_some_and(|time| self.began.elapsed() >= time);
-        let last = view.t() == self.last;
+        // What ends a run must not depend on the number of processes.
+        let until = self.until.as_ref();
+        let last = view.t() >= self.last
+            && until.is_none_or(|until| settled && until.settings.exchanges_at(view.t()));
         self.timed_out &= !last;
         if let Some(recorder) = &mut self.recorder {
             let _ = recorder.after_round(view)?;
@@ -106,7 +159,10 @@ impl Observer for Watch {
                 self.saved = Instant::now();
             }
         }
-        let stop = asked || self.timed_out;
+        if last && !asked {
+            self.ask(view.t())?;
+        }
+        let stop = asked || self.timed_out || self.converged();
         Ok(if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 }

@@ -7,6 +7,7 @@ mod cli;
 mod common;
 mod constraints;
 mod input;
+mod ladders;
 mod networks;
 mod paper;
 mod priors;

@@ -130,6 +130,7 @@ pub fn to_repeat(manifest: &Manifest, args: &Choice) -> String {
     option("moves", s.schedule.to_string(), s.schedule != usual.schedule);
     option("ensembles", s.ensembles.to_string(), s.ensembles != usual.ensembles);
     option("chains", s.chains.to_string(), s.chains != usual.chains);
+    option("ladder", s.ladder.to_string(), s.ladder != usual.ladder);
     option("iterations", s.iterations.to_string(), s.iterations != usual.iterations);
     option("warmup", s.warmup.to_string(), s.warmup != usual.warmup);
     option("seed", s.seed.to_string(), true);
@@ -188,6 +189,15 @@ pub fn provenance(manifest: &Manifest, seconds: f64) -> Vec<(String, String)> {
         ),
         ("moves of an iteration", s.schedule.to_string()),
         ("ensembles × chains", format!("{} × {}", s.ensembles, s.chains)),
+        (
+            "ladder",
+            match s.ladder.is_none() {
+                true => "none".into(),
+                false => {
+                    format!("{}: chains at {} temperatures for each", s.ladder, s.ladder.rungs())
+                }
+            },
+        ),
         ("iterations", format!("{} after {} of warm-up", s.iterations, s.warmup)),
         ("start", s.start.to_string()),
         ("seed", s.seed.to_string()),

@@ -1,8 +1,9 @@
 //! What it takes to continue a run as if it had never stopped, as plain data.
 
 use crate::history::Row;
+use crate::ladder::Rungs;
 use crate::partition::PartitionParts;
-use crate::run::{Counter, Trace};
+use crate::run::{Counter, Settings, Trace};
 use serde::{Deserialize, Serialize};
 
 /// A sampler between two rounds, without what is kept elsewhere: the traces, and the rows of the
@@ -17,6 +18,21 @@ pub struct Checkpoint {
     pub ensembles: Vec<EnsembleCheckpoint>,
 }
 
+impl Checkpoint {
+    /// The ladders, and what the chains that are not recorded did, by entry of the schedule; nothing without a ladder.
+    pub(crate) fn ladders_and_hot(&self, settings: &Settings) -> (Vec<Rungs>, Vec<Counter>) {
+        let ladders: Vec<Rungs> = self.ensembles.iter().filter_map(|e| e.rungs.clone()).collect();
+        if ladders.is_empty() {
+            return (ladders, Vec::new());
+        }
+        let mut hot = vec![Counter::default(); settings.schedule.moves().len()];
+        for chain in self.ensembles.iter().flat_map(|e| e.chains.iter().skip(settings.chains)) {
+            hot.iter_mut().zip(&chain.counters).for_each(|(sum, counter)| sum.add(counter));
+        }
+        (ladders, hot)
+    }
+}
+
 /// One ensemble.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EnsembleCheckpoint {
@@ -24,8 +40,11 @@ pub struct EnsembleCheckpoint {
     pub stride: usize,
     /// The iterations that the history keeps.
     pub kept: Vec<usize>,
-    /// The chains.
+    /// The chains, hot ones included.
     pub chains: Vec<ChainCheckpoint>,
+    /// Their ladder, if they have one. Saved beside, because there were none once.
+    #[serde(skip)]
+    pub rungs: Option<Rungs>,
 }
 
 /// One chain.

@@ -11,6 +11,7 @@ pub use traffic::{Load, Network, Traffic};
 use crate::checkpoint::{Checkpoint, EnsembleCheckpoint, Resume};
 use crate::error::{Error, Result};
 use crate::history::{History, Row};
+use crate::ladder::{self, Rungs};
 use crate::model::Model;
 use crate::run::{Counter, Run, Settings, Start, TOP, Trace};
 use crate::runner::Runner;
@@ -147,8 +148,12 @@ pub fn run<M: Model>(
         }
     }
     let (t, seconds) = (sampler.t, sampler.seconds());
+    let (ladders, hot) = match settings.ladder.is_none() {
+        true => Default::default(),
+        false => sampler.checkpoint().ladders_and_hot(settings),
+    };
     let traces = sampler.ensembles.into_iter().map(Ensemble::into_traces).collect();
-    Ok(concluded(target, settings, (from, t), seconds, traces))
+    Ok(Run { ladders, hot, ..concluded(target, settings, (from, t), seconds, traces) })
 }
 
 /// The run whose chains went from one state to another, warm-up included.
@@ -170,6 +175,8 @@ fn concluded<M: Model>(
         }),
         seconds,
         ensembles,
+        ladders: Vec::new(),
+        hot: Vec::new(),
     }
 }
 
@@ -189,15 +196,23 @@ fn state_bytes<M: Model>(model: &M, blocks: usize) -> u64 {
     model.stats_bytes(blocks).saturating_mul(5) / 4
 }
 
-/// Refuses settings whose chains would not fit into memory, as many as there are in a process, before
-/// anything is allocated.
-pub(crate) fn check<M: Model>(
-    target: &Target<M>,
-    settings: &Settings,
-    chains: usize,
-) -> Result<()> {
+/// Refuses settings that do not go with the target, or whose chains would not fit into memory, as many as there are in
+/// a process, before anything is allocated.
+pub fn check<M: Model>(target: &Target<M>, settings: &Settings, chains: usize) -> Result<()> {
     let n = target.model.n();
     settings.check(n)?;
+    if !settings.ladder.is_none() && target.model.reals_per_block() > 0 {
+        return Err(Error::new(format!(
+            "the model {} has parameters that are not integrated out, and cannot be heated: leave out --ladder",
+            target.model.name()
+        )));
+    }
+    let all_count = target.constraints.is_none() && target.model.sides().is_none();
+    if settings.ladder.first().last() == Some(&0.0) && !all_count {
+        return Err(Error::new(
+            "a ladder down to 0 counts all partitions, but not all of these are possible here: end it above 0, as in --ladder 16:0.05",
+        ));
+    }
     if let Start::Labels(labels) = &settings.start
         && !target.constraints.allow(labels)
     {
@@ -321,8 +336,11 @@ impl<'t, M: Model> Sampler<'t, M> {
         let began = Instant::now();
         let fits = checkpoint.ensembles.len() == settings.ensembles
             && traces.len() == settings.ensembles
-            && checkpoint.ensembles.iter().all(|e| e.chains.len() == settings.chains)
-            && traces.iter().all(|t| t.len() == settings.chains);
+            && checkpoint.ensembles.iter().all(|e| e.chains.len() == settings.members())
+            && traces.iter().all(|t| t.len() == settings.chains)
+            && checkpoint.ensembles.iter().all(|e| {
+                e.rungs.as_ref().map_or(1, |r| r.coldness.len()) == settings.ladder.rungs()
+            });
         if !fits {
             let message = "the checkpoint is damaged: it does not fit the settings of the run";
             return Err(Error::new(message));
@@ -331,14 +349,19 @@ impl<'t, M: Model> Sampler<'t, M> {
         let ensembles = (own.iter())
             .map(|(index, chains)| {
                 let saved = &mut checkpoint.ensembles[*index];
+                let rungs = saved.rungs.take();
+                let traces = &mut traces[*index];
                 let runners = (chains.clone())
                     .zip(saved.chains.drain(chains.clone()))
-                    .zip(traces[*index].drain(chains.clone()))
-                    .map(|((chain, saved), trace)| {
-                        Runner::resume(target, settings, (*index, chain), saved, trace)
+                    .map(|(chain, saved)| {
+                        // Hot chains have none.
+                        let trace = traces.get_mut(chain).map(std::mem::take).unwrap_or_default();
+                        let target = heated(target, &rungs, chain / settings.chains);
+                        Runner::resume(&target, settings, (*index, chain), saved, trace)
                     })
                     .collect::<Result<Vec<_>>>()?;
-                let mut ensemble = Ensemble::with(settings, *index, chains.start, runners);
+                let ensemble = Ensemble::with(settings, *index, chains.start, runners);
+                let mut ensemble = Ensemble { rungs, ..ensemble };
                 ensemble.recall(settings, target.model.n(), t, saved, rows)?;
                 Ok(ensemble)
             })
@@ -355,6 +378,7 @@ impl<'t, M: Model> Sampler<'t, M> {
     fn round(&mut self, crew: &Crew) {
         let Sampler { settings, t, ensembles, .. } = self;
         let (settings, now) = (*settings, *t);
+        ensembles.iter_mut().for_each(|e| e.swap(settings, now));
         let window_end = now.min(settings.frozen_from().unwrap_or(now));
         let jobs = ensembles.iter_mut().flat_map(|Ensemble { first, chains, history, .. }| {
             let history = &*history;
@@ -411,7 +435,8 @@ impl<M: Model> View for Sampler<'_, M> {
     }
 
     fn status(&self, ensemble: usize) -> Status {
-        let chains = self.ensembles[ensemble].chains.iter();
+        let ensemble = &self.ensembles[ensemble];
+        let chains = ensemble.chains[..ensemble.cold()].iter();
         status(chains.map(|c| (c.log_joint(), c.chain.z().blocks(), &c.proposals)))
     }
 
@@ -431,9 +456,16 @@ struct Ensemble<M: Model> {
     /// The first chain of those that are here.
     first: usize,
     chains: Vec<Runner<M>>,
+    /// The ladder, if there is one; all chains are here then.
+    rungs: Option<Rungs>,
     /// States that no chain has looked at yet, by iteration: the past receives them at the next exchange.
     pending: Vec<(usize, Vec<Row>)>,
     history: History,
+}
+
+/// What the chains of a rung sample.
+fn heated<M: Model>(target: &Target<M>, rungs: &Option<Rungs>, rung: usize) -> Target<M> {
+    target.at(rungs.as_ref().map_or(1.0, |rungs| rungs.coldness[rung]))
 }
 
 /// Each ensemble's share of the memory for histories.
@@ -454,15 +486,19 @@ impl<M: Model> Ensemble<M> {
         index: usize,
         chains: Range<usize>,
     ) -> Result<Self> {
+        let rungs = (!settings.ladder.is_none()).then(|| Rungs::new(&settings.ladder));
         let runners = (chains.clone())
-            .map(|chain| Runner::new(target, settings, (index, chain)))
+            .map(|chain| {
+                let target = heated(target, &rungs, chain / settings.chains);
+                Runner::new(&target, settings, (index, chain))
+            })
             .collect::<Result<Vec<_>>>()?;
-        Ok(Ensemble::with(settings, index, chains.start, runners))
+        Ok(Ensemble { rungs, ..Ensemble::with(settings, index, chains.start, runners) })
     }
 
     fn with(settings: &Settings, index: usize, first: usize, chains: Vec<Runner<M>>) -> Self {
         let history = History::new(budget(settings));
-        Ensemble { index, first, chains, pending: Vec::new(), history }
+        Ensemble { index, first, chains, rungs: None, pending: Vec::new(), history }
     }
 
     /// Restores the past of a checkpoint.
@@ -478,7 +514,7 @@ impl<M: Model> Ensemble<M> {
             .map(|&iteration| {
                 let rows = rows(self.index, iteration);
                 let rows =
-                    rows.filter(|r| r.len() == settings.chains && r.iter().all(|r| r.n() == n));
+                    rows.filter(|r| r.len() == settings.members() && r.iter().all(|r| r.n() == n));
                 rows.map(|rows| (iteration, rows)).ok_or_else(|| missing(iteration))
             })
             .collect::<Result<Vec<_>>>()?;
@@ -494,6 +530,7 @@ impl<M: Model> Ensemble<M> {
             stride: self.history.stride(),
             kept: self.history.iterations().into_iter().chain(pending).collect(),
             chains: self.chains.iter().map(Runner::checkpoint).collect(),
+            rungs: self.rungs.clone(),
         }
     }
 
@@ -511,7 +548,30 @@ impl<M: Model> Ensemble<M> {
         }
     }
 
+    /// Lets the rungs of the ladder exchange states, before the round in which state t + 1 is made.
+    fn swap(&mut self, settings: &Settings, t: usize) {
+        let Ensemble { index, chains, rungs: Some(rungs), .. } = self else { return };
+        let (seed, warmup) = (settings.seed, settings.warmup);
+        let round = ladder::Round { seed, ensemble: *index, t, warmup };
+        let energies: Vec<f64> = chains.iter().map(|c| c.chain.state().ln_joint()).collect();
+        for (lower, upper) in rungs.exchanges(&energies, &round) {
+            let (below, above) = chains.split_at_mut(upper);
+            below[lower].exchange(&mut above[0]);
+        }
+        if rungs.tune(&settings.ladder, &round) {
+            for (at, runner) in chains.iter_mut().enumerate() {
+                runner.chain.set_coldness(rungs.coldness[at / settings.chains]);
+            }
+        }
+    }
+
+    /// How many of the chains that are here are cold.
+    fn cold(&self) -> usize {
+        self.chains.len() / self.rungs.as_ref().map_or(1, |r| r.coldness.len())
+    }
+
     fn into_traces(self) -> Vec<Trace> {
-        self.chains.into_iter().map(|c| c.trace).collect()
+        let cold = self.cold();
+        self.chains.into_iter().take(cold).map(|c| c.trace).collect()
     }
 }

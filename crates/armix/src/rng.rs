@@ -27,6 +27,8 @@ pub enum Purpose {
     HoldOut = 7,
     /// Parameters that predictions are made with.
     Predict = 8,
+    /// Exchanges between the rungs of a ladder.
+    Swap = 9,
 }
 
 /// A stream of random numbers.

@@ -3,6 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::history::Row;
+use crate::ladder::{Ladder, Rungs};
 use crate::moves::{Options, Schedule};
 use crate::partition::{Partition, canonical};
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ use std::str::FromStr;
 /// More chains than this are taken for a mistake.
 const MAX_CHAINS: usize = 1 << 16;
 /// More iterations than this are taken for a mistake.
-const MAX_ITERATIONS: usize = 1 << 40;
+pub const MAX_ITERATIONS: usize = 1 << 40;
 
 /// Where the chains begin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +75,9 @@ pub struct Settings {
     pub ensembles: usize,
     /// S: chains of an ensemble. They learn from each other's past.
     pub chains: usize,
+    /// Hot copies of every chain, which are not recorded.
+    #[serde(default, skip_serializing_if = "Ladder::is_none")]
+    pub ladder: Ladder,
     /// Iterations that are recorded.
     pub iterations: usize,
     /// Gibbs iterations before them, which fill the history.
@@ -114,6 +118,7 @@ impl Default for Settings {
         Settings {
             ensembles: 4,
             chains: 8,
+            ladder: Ladder::NONE,
             iterations: 1000,
             warmup: 50,
             schedule: Schedule::default(),
@@ -142,10 +147,17 @@ impl Settings {
         at_least_one("the number of iterations", self.iterations)?;
         at_least_one("the number of rounds between two exchanges", self.exchange_every)?;
         at_least_one("the thinning of draws", self.keep_draws.unwrap_or(1))?;
-        let chains = self.ensembles.checked_mul(self.chains).filter(|&c| c <= MAX_CHAINS);
+        let chains = self.chains.checked_mul(self.ladder.rungs());
+        let chains =
+            chains.and_then(|c| c.checked_mul(self.ensembles)).filter(|&c| c <= MAX_CHAINS);
         if chains.is_none() {
+            let hot = if self.ladder.is_none() {
+                String::new()
+            } else {
+                format!(" with {} rungs each", self.ladder.rungs())
+            };
             return Err(Error::new(format!(
-                "{} ensembles of {} chains are too many: at most {MAX_CHAINS} chains can be run",
+                "{} ensembles of {} chains{hot} are too many: at most {MAX_CHAINS} chains can be run",
                 self.ensembles, self.chains
             )));
         }
@@ -172,6 +184,11 @@ impl Settings {
             }
             _ => Ok(()),
         }
+    }
+
+    /// All chains of an ensemble, hot ones included: first the cold ones, then those of the next rung, and so on.
+    pub fn members(&self) -> usize {
+        self.chains * self.ladder.rungs()
     }
 
     /// After so many iterations, warm-up included, the history no longer grows.
@@ -292,6 +309,10 @@ pub struct Run {
     pub drawn: Vec<usize>,
     /// Wall-clock seconds, with warm-up and before interruptions.
     pub seconds: f64,
+    /// The ladders of the ensembles; none if there are only cold chains.
+    pub ladders: Vec<Rungs>,
+    /// What the hot chains did, by entry of the schedule; empty if there are none.
+    pub hot: Vec<Counter>,
 }
 
 impl Run {
@@ -329,6 +350,8 @@ impl Run {
             ensembles,
             drawn,
             seconds: 0.0,
+            ladders: Vec::new(),
+            hot: Vec::new(),
         })
     }
 

@@ -117,6 +117,16 @@ impl<M: Model> Runner<M> {
         Ok(runner)
     }
 
+    /// Exchanges states with another chain, but neither temperatures nor records.
+    pub(crate) fn exchange(&mut self, other: &mut Self) {
+        let coldness = [&*self, &*other].map(|r| r.chain.state().target().coldness);
+        std::mem::swap(&mut self.chain, &mut other.chain);
+        std::mem::swap(&mut self.hypers, &mut other.hypers);
+        std::mem::swap(&mut self.ln_hypers, &mut other.ln_hypers);
+        self.chain.set_coldness(coldness[0]);
+        other.chain.set_coldness(coldness[1]);
+    }
+
     fn note_hypers(&mut self) {
         let hypers = self.chain.state().target().hypers();
         self.ln_hypers = hypers.iter().map(|h| h.prior.ln_density(h.value)).sum();
@@ -147,7 +157,8 @@ impl<M: Model> Runner<M> {
         let (ensemble, chain) = self.place;
         let mut rng = Rng::new(Purpose::Iteration, settings.seed, ensemble, chain, t as u64);
         self.chain.lay_out(past, &mut rng);
-        if t < settings.warmup {
+        // A ladder is tuned for the moves that it is used with.
+        if t < settings.warmup && settings.ladder.is_none() {
             self.chain.change(|state| self.warmup.scan(state, &mut Sample(&mut rng)));
         } else {
             self.scheduled(settings, past, &mut rng);
@@ -160,7 +171,7 @@ impl<M: Model> Runner<M> {
         self.chain.pick_up(&mut rng);
         self.chain.z().write_labels(&mut self.labels, &mut self.label_of);
         self.row.repack(&self.labels);
-        if t >= settings.warmup {
+        if t >= settings.warmup && self.place.1 < settings.chains as u64 {
             self.record(settings, t - settings.warmup);
         }
     }

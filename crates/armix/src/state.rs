@@ -8,7 +8,7 @@ use crate::partition::{Item, Partition, Slot};
 use crate::prior::{Crp, Prior};
 use std::sync::Arc;
 
-/// What is sampled: q(z) = p(Y | z) · p(z), if the constraints allow z.
+/// What is sampled: q(z) = (p(Y | z) · p(z))ᵇ, if the constraints allow z, with b = 1 for the posterior.
 ///
 /// All parts are shared, so that every chain has a target of its own and copies nothing.
 #[derive(Debug)]
@@ -19,12 +19,19 @@ pub struct Target<M> {
     pub prior: Arc<Prior>,
     /// The partitions that are possible.
     pub constraints: Arc<Constraints>,
+    /// b, the inverse temperature: less than 1 in a hot chain, for which all partitions are more alike.
+    pub coldness: f64,
 }
 
 impl<M> Clone for Target<M> {
     fn clone(&self) -> Self {
-        let Target { model, prior, constraints } = self;
-        Target { model: model.clone(), prior: prior.clone(), constraints: constraints.clone() }
+        let Target { model, prior, constraints, coldness } = self;
+        Target {
+            model: model.clone(),
+            prior: prior.clone(),
+            constraints: constraints.clone(),
+            coldness: *coldness,
+        }
     }
 
     /// Writes nothing if there is nothing to change: other threads share these, too.
@@ -37,6 +44,7 @@ impl<M> Clone for Target<M> {
         update(&mut self.model, &source.model);
         update(&mut self.prior, &source.prior);
         update(&mut self.constraints, &source.constraints);
+        self.coldness = source.coldness;
     }
 }
 
@@ -49,7 +57,12 @@ impl<M: Model> Target<M> {
 
     /// The posterior of a model under any prior for as many items.
     pub fn with_prior(model: M, prior: Prior) -> Self {
-        Target { model: Arc::new(model), prior: Arc::new(prior), constraints: Arc::default() }
+        Target {
+            model: Arc::new(model),
+            prior: Arc::new(prior),
+            constraints: Arc::default(),
+            coldness: 1.0,
+        }
     }
 
     /// The hyper-parameters: those of the prior, then those of the model.
@@ -64,7 +77,13 @@ impl<M: Model> Target<M> {
             model: Arc::new(self.model.with_hypers(model)),
             prior: Arc::new(self.prior.with_hypers(prior)),
             constraints: self.constraints.clone(),
+            coldness: self.coldness,
         }
+    }
+
+    /// The same at another inverse temperature.
+    pub fn at(&self, coldness: f64) -> Self {
+        Target { coldness, ..self.clone() }
     }
 
     /// The same, if only these partitions are possible.
@@ -230,9 +249,12 @@ impl<M: Model> State<M> {
     #[inline]
     pub fn gains(&mut self, _held: &Held<'_>, slots: &[Slot], gains: &mut [f64]) {
         self.work += slots.len() as u64;
-        let Target { model, prior, constraints } = &self.target;
+        let Target { model, prior, constraints, coldness } = &self.target;
         model.gains(&self.stats, &mut self.load, self.home, &self.z, slots, gains);
         prior.add_gains(self.m, &self.z, slots, gains);
+        if *coldness != 1.0 {
+            gains.iter_mut().for_each(|gain| *gain *= coldness);
+        }
         if !constraints.is_none() {
             self.forbid(slots, gains);
         }
@@ -326,6 +348,12 @@ impl<M: Model> State<M> {
         self.target.model.predict(&self.stats, &self.z, entry)
     }
 
+    /// ln p(Y, z) of the placed items, at any temperature.
+    pub fn ln_joint(&self) -> f64 {
+        let Target { model, prior, .. } = &self.target;
+        prior.ln_p(&self.z) + model.ln_evidence(&self.stats, &self.z)
+    }
+
     /// ln p(Y | z) as it would be with other hyper-parameters of the model.
     pub fn ln_evidence_with(&self, values: &[f64]) -> f64 {
         self.target.model.ln_evidence_with(values, &self.stats, &self.z)
@@ -334,11 +362,10 @@ impl<M: Model> State<M> {
     /// ln q(z) of the placed items; −∞ if there are too many blocks, or two known groups in one. (Ties are never
     /// broken by a move.)
     pub fn ln_q(&self) -> f64 {
-        let Target { model, prior, .. } = &self.target;
         if !self.allowed() {
             return f64::NEG_INFINITY;
         }
-        prior.ln_p(&self.z) + model.ln_evidence(&self.stats, &self.z)
+        self.target.coldness * self.ln_joint()
     }
 
     /// Renumbers the slots if most of them stand empty, so that statistics stay small; says

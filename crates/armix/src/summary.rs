@@ -1,6 +1,8 @@
 //! What a run says, as one object: the same for people, for JSON and for Python.
 
 use crate::diagnose::{self, Diagnosis, Verdict, mean_sd};
+use crate::evidence::{LogEvidence, log_evidence};
+use crate::ladder::Rungs;
 use crate::run::Run;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -40,11 +42,45 @@ pub struct Summary {
     /// The hyper-parameters by name, if they were sampled.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "in_order")]
     pub hypers: Vec<(String, HyperSummary)>,
+    /// What happened on the ladders, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ladder: Option<LadderSummary>,
     /// Per ensemble: iterations × total time / time spent in Gibbs scans, the paper's measure of
     /// effort; `null` without Gibbs scans.
     pub normalised_iterations: Vec<Option<f64>>,
     /// The partition of highest log joint that any chain visited: a label for each item.
     pub best_partition: Vec<u32>,
+}
+
+/// The ladders of all ensembles.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LadderSummary {
+    /// The inverse temperatures of each ensemble.
+    pub coldness: Vec<Vec<f64>>,
+    /// The share of exchanges that are accepted, of each ensemble and pair of neighbours.
+    pub swap_rates: Vec<Vec<f64>>,
+    /// Candidates weighed by hot chains; those of the others are in `moves`.
+    pub hot_work: u64,
+    /// ln p(Y), if the ladders end at 0.
+    pub log_evidence: Option<LogEvidence>,
+}
+
+impl LadderSummary {
+    fn new(run: &Run) -> Option<Self> {
+        (!run.ladders.is_empty()).then(|| LadderSummary {
+            coldness: run.ladders.iter().map(|l| l.coldness.clone()).collect(),
+            swap_rates: run.ladders.iter().map(Rungs::swap_rates).collect(),
+            hot_work: run.hot.iter().map(|c| c.work).sum(),
+            log_evidence: log_evidence(run),
+        })
+    }
+
+    /// The lowest and the mean share of exchanges that are accepted.
+    pub fn swap_rate(&self) -> Option<(f64, f64)> {
+        let all = || self.swap_rates.iter().flatten().copied();
+        let count = all().count();
+        (count > 0).then(|| (all().fold(1.0, f64::min), all().sum::<f64>() / count as f64))
+    }
 }
 
 /// What one move did.
@@ -151,6 +187,7 @@ impl Summary {
             },
             blocks: blocks(run, burn_in),
             hypers: hypers(run, diagnosis),
+            ladder: LadderSummary::new(run),
             normalised_iterations: normalised_iterations(run),
             best_partition,
         }

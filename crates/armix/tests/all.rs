@@ -13,6 +13,7 @@ mod hostile;
 mod hypers;
 mod invariants;
 mod kernels;
+mod ladder;
 mod nonconjugate;
 mod posterior;
 mod priors;

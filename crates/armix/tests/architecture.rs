@@ -54,8 +54,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "sweep",
         ],
     ),
-    ("run", &["error", "history", "moves", "partition"]),
-    ("checkpoint", &["history", "partition", "run"]),
+    ("ladder", &["error", "moves", "rng", "special"]),
+    ("run", &["error", "history", "ladder", "moves", "partition"]),
+    ("evidence", &["diagnose", "ladder", "run", "special"]),
+    ("checkpoint", &["history", "ladder", "partition", "run"]),
     (
         "runner",
         &[
@@ -72,10 +74,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "sweep",
         ],
     ),
-    ("ensemble", &["checkpoint", "error", "history", "model", "run", "runner", "state"]),
-    ("store", &["checkpoint", "ensemble", "error", "history", "prior", "run"]),
+    ("ensemble", &["checkpoint", "error", "history", "ladder", "model", "run", "runner", "state"]),
+    ("store", &["checkpoint", "ensemble", "error", "history", "ladder", "prior", "run"]),
     ("diagnose", &["compare", "error", "history", "partition", "rng", "run", "special"]),
-    ("summary", &["diagnose", "run"]),
+    ("summary", &["diagnose", "evidence", "ladder", "run"]),
     (
         "predict",
         &["data", "error", "history", "model", "partition", "relations", "rng", "run", "state"],

@@ -29,6 +29,7 @@ fn without_times(mut run: Run) -> Run {
     for trace in run.ensembles.iter_mut().flatten() {
         trace.counters.iter_mut().for_each(|c| c.seconds = 0.0);
     }
+    run.hot.iter_mut().for_each(|c| c.seconds = 0.0);
     run
 }
 
@@ -40,6 +41,8 @@ fn any_number_of_threads_gives_the_same_run() {
     }
     let lonely = |threads| Settings { ensembles: 1, chains: 1, threads, ..settings() };
     assert!(karate(&lonely(1)) == karate(&lonely(4)), "more threads than chains");
+    let heated = |threads| Settings { ladder: "4".parse().unwrap(), threads, ..settings() };
+    assert!(karate(&heated(1)) == karate(&heated(3)), "hot chains");
     assert!(one != karate(&Settings { seed: 2, ..settings() }), "the seed matters");
 }
 

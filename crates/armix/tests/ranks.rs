@@ -168,6 +168,7 @@ fn timeless(mut run: Run) -> Run {
     for counter in run.ensembles.iter_mut().flatten().flat_map(|t| &mut t.counters) {
         counter.seconds = 0.0;
     }
+    run.hot.iter_mut().for_each(|counter| counter.seconds = 0.0);
     run
 }
 
@@ -194,6 +195,10 @@ fn any_number_of_ranks_and_threads_gives_the_same_run() {
     }
     let frozen = Settings { freeze_after: Some(10), exchange_every: 4, ..settings() };
     assert!(sample(4, &frozen) == sample(1, &frozen), "a frozen past");
+    let heated = Settings { ladder: "3".parse().unwrap(), chains: 2, ..settings() };
+    for ranks in 2..=3 {
+        assert!(sample(ranks, &heated) == sample(1, &heated), "ladders on {ranks} ranks");
+    }
     let thinned = Settings { history_bytes: 3000, ..settings() };
     assert!(sample(4, &thinned) == sample(1, &thinned), "a thinned past");
     assert!(sample(1, &thinned) != sample(1, &settings()), "thinning matters");
@@ -247,6 +252,7 @@ fn manifest(n: usize, settings: &Settings) -> Manifest {
         alpha: 1.0,
         beta: (1.0, 1.0),
         prior: PriorChoice::default(),
+        hypers: Vec::new(),
     };
     Manifest::new(data, model, settings.clone(), Saving { partitions: true, thin: 1 })
 }

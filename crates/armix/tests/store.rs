@@ -135,6 +135,12 @@ fn variants() -> Vec<(&'static str, Settings, Saving)> {
         ("no partitions", settings(), Saving { partitions: false, thin: 1 }),
         ("frozen", Settings { freeze_after: Some(9), ..settings() }, all()),
         ("sampled hyper-parameters", Settings { sample_hyper: true, ..settings() }, all()),
+        ("ladder", Settings { ladder: "3:0.2".parse().unwrap(), ..settings() }, all()),
+        (
+            "ladder with hyper-parameters",
+            Settings { ladder: "1,0.5".parse().unwrap(), sample_hyper: true, ..settings() },
+            all(),
+        ),
         ("a thinned history", Settings { history_bytes: 2000, ..settings() }, all()),
     ]
 }

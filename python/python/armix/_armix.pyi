@@ -99,6 +99,7 @@ def fit(
     moves: str,
     ensembles: int,
     chains: int,
+    ladder: str,
     iterations: int,
     warmup: int,
     seed: int,

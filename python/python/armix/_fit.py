@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
+import time
 from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 import numpy as np
@@ -81,6 +82,8 @@ def fit(
     gamma: float | None = None,
     components: str | None = None,
     sample_hyper: bool = False,
+    ladder: int | str | Sequence[float] = 1,
+    until_converged: bool = False,
     start: str | ArrayLike = "prior",
     threads: int | None = None,
     max_time: Any = None,
@@ -151,6 +154,13 @@ def fit(
     sample_hyper
         Sample the hyper-parameters, too: see `Fit.hypers`. They begin at the values given here, and the log joint
         includes their priors; docs/PRIORS.md has these. Those of "student-t" are fixed.
+    ladder
+        Hot copies of every chain, which exchange states with it so that it does not get stuck: the number of rungs, as 16; with
+        the lowest inverse temperature, as "16:0.25"; or all inverse temperatures, as [1, 0.9, 0.8]. With 0 as the lowest the
+        summary has an estimate of the evidence.
+    until_converged
+        Go on until the run has converged: it is asked after these iterations, and each time it is twice as long as the last
+        time, unless `max_time` is up before.
     start
         Where chains begin: "prior" (a draw), "one", "singletons", "uniform:K", or a label for each item.
     threads
@@ -237,6 +247,7 @@ def fit(
         moves=moves if isinstance(moves, str) else ",".join(moves),
         ensembles=_count("ensembles", ensembles, 1),
         chains=_count("chains", chains, 1),
+        ladder=_ladder(ladder),
         iterations=_count("iterations", iterations, 1),
         warmup=_count("warmup", warmup),
         seed=_count("seed", seed),
@@ -250,13 +261,38 @@ def fit(
         threads=_threads(threads),
         max_time=_seconds(max_time),
     )
+    if until_converged and settings["ensembles"] < 2:
+        raise ValueError("until_converged=True compares ensembles: use at least two")
     display = Display(progress, callback, iterations)
     folder = Folder(out)
+    began = time.monotonic()
     try:
         stopped = _armix.fit(converted.data, folder.path, **settings, callback=display.hook())
     finally:
         display.close()
-    return _finished(Fit(folder, converted), stopped, on_interrupt)
+    fitted = _finished(Fit(folder, converted), stopped, on_interrupt)
+    while until_converged and stopped is None and not fitted.interrupted and fitted.verdict != "converged":
+        left = None if settings["max_time"] is None else settings["max_time"] - (time.monotonic() - began)
+        if left is not None and left <= 0:
+            break
+        fitted.resume(
+            fitted.iterations,
+            threads=threads,
+            max_time=left,
+            progress=progress,
+            callback=callback,
+            on_interrupt=on_interrupt,
+        )
+    return fitted
+
+
+def _ladder(ladder: int | str | Sequence[float]) -> str:
+    """A ladder as the command line writes it."""
+    if isinstance(ladder, str):
+        return ladder
+    if isinstance(ladder, Sequence) or hasattr(ladder, "__array__"):
+        return ",".join(repr(float(b)) for b in ladder)
+    return str(_count("ladder", ladder, 1))
 
 
 def _finished(fitted: Fit, stopped: BaseException | None, on_interrupt: str) -> Fit:

@@ -61,6 +61,8 @@ impl Exchange for Local {
 pub struct Share {
     ensembles: usize,
     chains: usize,
+    /// So many chains stay together: all of an ensemble if they are on a ladder.
+    together: usize,
     /// Ranks that have chains.
     busy: usize,
 }
@@ -68,8 +70,10 @@ pub struct Share {
 impl Share {
     /// The shares of so many ranks.
     pub fn new(settings: &Settings, ranks: usize) -> Self {
-        let (ensembles, chains) = (settings.ensembles, settings.chains);
-        Share { ensembles, chains, busy: ranks.clamp(1, (ensembles * chains).max(1)) }
+        let (ensembles, chains) = (settings.ensembles, settings.members());
+        let together = if settings.ladder.is_none() { 1 } else { chains };
+        let busy = ranks.clamp(1, (ensembles * chains / together.max(1)).max(1));
+        Share { ensembles, chains, together, busy }
     }
 
     /// The ranks that have chains; those after them have none.
@@ -79,11 +83,15 @@ impl Share {
 
     /// The most chains that a rank has.
     pub fn most(&self) -> usize {
-        (self.ensembles * self.chains).div_ceil(self.busy)
+        self.pieces().div_ceil(self.busy) * self.together
+    }
+
+    fn pieces(&self) -> usize {
+        self.ensembles * self.chains / self.together
     }
 
     fn begin(&self, rank: usize) -> usize {
-        rank.min(self.busy) * self.ensembles * self.chains / self.busy
+        rank.min(self.busy) * self.pieces() / self.busy * self.together
     }
 
     /// The chains that a rank has, by ensemble.
@@ -132,6 +140,19 @@ mod tests {
                 assert!(counts.iter().all(|&c| c + 1 >= share.most() && c > 0), "{share:?}");
                 assert!((share.busy()..ranks).all(|r| count(r) == 0 && share.group(r).is_none()));
             }
+        }
+    }
+
+    #[test]
+    fn a_ladder_is_never_divided() {
+        let ladder: crate::ladder::Ladder = "4".parse().unwrap();
+        for ranks in 1..8 {
+            let settings =
+                Settings { ensembles: 3, chains: 2, ladder: ladder.clone(), ..Settings::default() };
+            let share = Share::new(&settings, ranks);
+            let shares: Vec<_> = (0..ranks).flat_map(|r| share.of(r)).collect();
+            assert_eq!(shares, [(0, 0..8), (1, 0..8), (2, 0..8)]);
+            assert_eq!(share.busy(), ranks.min(3));
         }
     }
 

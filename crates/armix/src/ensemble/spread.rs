@@ -10,6 +10,7 @@ use super::{Crew, Observer, Record, Sampler, Status, View, concluded, status};
 use crate::checkpoint::{Beside, Checkpoint, EnsembleCheckpoint, Resume};
 use crate::error::{Error, Result};
 use crate::history::Row;
+use crate::ladder::Rungs;
 use crate::model::Model;
 use crate::run::{Run, Settings, Trace};
 use crate::state::Target;
@@ -27,8 +28,8 @@ enum Order {
 #[derive(Serialize, Deserialize)]
 struct Handover {
     checkpoint: Checkpoint,
-    /// By ensemble: what goes beside its chains.
-    beside: Vec<Vec<Beside>>,
+    /// By ensemble: what goes beside its chains, and its ladder.
+    beside: Vec<(Vec<Beside>, Option<Rungs>)>,
     /// By ensemble: the rows after the iterations that are kept, in order.
     rows: Vec<Vec<(usize, Vec<Row>)>>,
 }
@@ -89,11 +90,13 @@ fn lead<M: Model>(
     }
     let last = Desk { board: &board, member: &member }.checkpoint();
     order(exchange, Order::Stop);
-    let saved = last.ensembles.into_iter().flat_map(|e| e.chains);
+    let (to, seconds) = (last.t, last.seconds);
+    let (ladders, hot) = last.ladders_and_hot(settings);
+    let saved = last.ensembles.into_iter().flat_map(|e| e.chains.into_iter().take(settings.chains));
     for (trace, saved) in board.traces.iter_mut().flatten().zip(saved) {
         (trace.counters, trace.best) = (saved.counters, saved.best);
     }
-    Ok(concluded(target, settings, (since, last.t), last.seconds, board.traces))
+    Ok(Run { ladders, hot, ..concluded(target, settings, (since, to), seconds, board.traces) })
 }
 
 /// Every other rank. Its run is of its own chains alone.
@@ -108,8 +111,9 @@ fn follow<M: Model>(
     let mut member = match handover {
         None => Member::new(target, settings, None, exchange, share)?,
         Some(Handover { mut checkpoint, beside, rows }) => {
-            for (ensemble, beside) in checkpoint.ensembles.iter_mut().zip(beside) {
+            for (ensemble, (beside, rungs)) in checkpoint.ensembles.iter_mut().zip(beside) {
                 ensemble.put_beside(&mut beside.into_iter());
+                ensemble.rungs = rungs;
             }
             let traces = vec![vec![Trace::default(); settings.chains]; settings.ensembles];
             let rows = |ensemble: usize, iteration: usize| {
@@ -140,8 +144,9 @@ fn follow<M: Model>(
     let mut traces = vec![vec![Trace::default(); settings.chains]; settings.ensembles];
     let (t, seconds) = (member.sampler.t, member.sampler.seconds());
     for ensemble in member.sampler.ensembles {
-        for (at, runner) in ensemble.chains.into_iter().enumerate() {
-            traces[ensemble.index][ensemble.first + at] = runner.trace;
+        let (index, first) = (ensemble.index, ensemble.first);
+        for (at, trace) in ensemble.into_traces().into_iter().enumerate() {
+            traces[index][first + at] = trace;
         }
     }
     Ok(concluded(target, settings, (since, t), seconds, traces))
@@ -168,14 +173,16 @@ impl Handover {
         let rows = from.checkpoint.ensembles.iter().enumerate().map(rows_of);
         Ok(Handover {
             rows: rows.collect::<Result<_>>()?,
-            beside: from.checkpoint.ensembles.iter().map(EnsembleCheckpoint::beside).collect(),
+            beside: (from.checkpoint.ensembles.iter())
+                .map(|e| (e.beside(), e.rungs.clone()))
+                .collect(),
             checkpoint: from.checkpoint.clone(),
         })
     }
 }
 
-/// Chains of an ensemble in a checkpoint: which ensemble, what goes beside them, and the rest.
-type Part = (usize, Vec<Beside>, EnsembleCheckpoint);
+/// Chains of an ensemble in a checkpoint: which ensemble, what goes beside them, their ladder, and the rest.
+type Part = (usize, Vec<Beside>, Option<Rungs>, EnsembleCheckpoint);
 
 /// The chains of this rank, and what they have to tell.
 struct Member<'t, M: Model> {
@@ -213,7 +220,7 @@ impl<'t, M: Model> Member<'t, M> {
         ensembles
             .map(|e| {
                 let part = e.checkpoint();
-                (e.index, part.beside(), part)
+                (e.index, part.beside(), part.rungs.clone(), part)
             })
             .collect()
     }
@@ -256,7 +263,7 @@ impl<'t, M: Model> Member<'t, M> {
             let of_ensemble = news.iter().filter(|n| n.facts.ensemble == e.index);
             let of_ensemble: Vec<&News> = of_ensemble.collect();
             for round in of_ensemble.chunk_by(|a, b| a.facts.t == b.facts.t) {
-                if round.len() != settings.chains {
+                if round.len() != settings.members() {
                     return Err(Error::new("states of some chains did not arrive"));
                 }
                 let rows = round.iter().map(|n| n.row.clone()).collect();
@@ -282,7 +289,8 @@ impl Board {
     fn hear(&mut self, settings: &Settings, news: Vec<News>, settled: bool) {
         (self.t, self.settled) = (news.first().map_or(self.t, |n| n.facts.t), settled);
         if let Some(iteration) = self.t.checked_sub(settings.warmup + 1) {
-            for (trace, News { facts, row }) in self.traces.iter_mut().flatten().zip(&news) {
+            let cold = news.iter().filter(|n| n.facts.chain < settings.chains);
+            for (trace, News { facts, row }) in self.traces.iter_mut().flatten().zip(cold) {
                 trace.log_joint.push(facts.log_joint);
                 trace.push_hypers(&facts.hypers);
                 trace.blocks.push(facts.blocks as u32);
@@ -316,14 +324,14 @@ impl<M: Model> View for Desk<'_, '_, M> {
     }
 
     fn status(&self, ensemble: usize) -> Status {
-        let chains = self.member.sampler.settings.chains;
-        let of = &self.board.news[ensemble * chains..][..chains];
+        let settings = self.member.sampler.settings;
+        let of = &self.board.news[ensemble * settings.members()..][..settings.chains];
         let facts = of.iter().map(|n| &n.facts);
         status(facts.map(|f| (f.log_joint, f.blocks, &f.proposals)))
     }
 
     fn record(&self, ensemble: usize, chain: usize) -> Record<'_> {
-        self.board.news[ensemble * self.member.sampler.settings.chains + chain].record()
+        self.board.news[ensemble * self.member.sampler.settings.members() + chain].record()
     }
 
     /// # Panics
@@ -333,12 +341,14 @@ impl<M: Model> View for Desk<'_, '_, M> {
         let Member { sampler, exchange, .. } = self.member;
         order(*exchange, Order::Checkpoint);
         let own = pack(&self.member.parts()).unwrap_or_default();
-        let none = EnsembleCheckpoint { stride: 1, kept: Vec::new(), chains: Vec::new() };
+        let (kept, chains) = (Vec::new(), Vec::new());
+        let none = EnsembleCheckpoint { stride: 1, kept, chains, rungs: None };
         let mut ensembles = vec![none; sampler.settings.ensembles];
         for bytes in exchange.gather(own) {
             let parts: Vec<Part> = unpack(&bytes).expect("what was packed can be unpacked");
-            for (index, beside, mut part) in parts {
+            for (index, beside, rungs, mut part) in parts {
                 part.put_beside(&mut beside.into_iter());
+                ensembles[index].rungs = rungs;
                 // Ranks have chains in order, and the same past of an ensemble.
                 (ensembles[index].stride, ensembles[index].kept) = (part.stride, part.kept);
                 ensembles[index].chains.extend(part.chains);

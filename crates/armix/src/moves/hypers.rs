@@ -37,7 +37,7 @@ pub(crate) fn sample_hypers_by<M: Model>(
                 true => target.prior.rules().ln_p_with(of_prior, state.z()),
                 false => state.ln_evidence_with(of_model),
             };
-            ln_prior + ln_slope(prior, u) + ln_likelihood
+            ln_prior + ln_slope(prior, u) + target.coldness * ln_likelihood
         };
         let u = slice::step(prior.place(values[at]), prior.width(), ln_f, rng);
         values[at] = prior.at(u);

@@ -92,6 +92,12 @@ impl<M: Model> Chain<M> {
         self.ln_q = self.state.ln_q();
     }
 
+    /// Goes on at another inverse temperature.
+    pub fn set_coldness(&mut self, coldness: f64) {
+        let target = self.state.target().at(coldness);
+        self.retarget(&target);
+    }
+
     /// The partition.
     pub fn z(&self) -> &Partition {
         self.state.z()

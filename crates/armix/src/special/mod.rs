@@ -32,6 +32,12 @@ pub fn ln_gamma_drop(x: f64, s: f64) -> f64 {
         - stirling_tail(x + s)
 }
 
+/// ln(eᵃ + eᵇ), which may be larger than any number.
+pub fn ln_add(a: f64, b: f64) -> f64 {
+    let (low, high) = if a < b { (a, b) } else { (b, a) };
+    if low == f64::NEG_INFINITY { high } else { high + libm::log1p(libm::exp(low - high)) }
+}
+
 /// The quantile function of the standard normal distribution (Wichura 1988, algorithm AS 241,
 /// exact to about 16 digits). ∓∞ at 0 and 1.
 ///

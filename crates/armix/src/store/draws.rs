@@ -44,12 +44,10 @@ pub struct SavedDraw {
 }
 
 /// A part as a file: columns ensemble, chain, iteration and labels (a list of fixed length), sorted by
-/// chain so that similar partitions stand together and compress well.
-pub(super) fn encode(draws: &[Draw], n: usize) -> Result<Vec<u8>> {
-    let (ensembles, chains) = match draws.first() {
-        Some((_, rows)) => (rows.len(), rows.first().map_or(0, Vec::len)),
-        None => (0, 0),
-    };
+/// chain so that similar partitions stand together and compress well. Hot chains, which stand after the others
+/// in the rows, are left out.
+pub(super) fn encode(draws: &[Draw], chains: usize, n: usize) -> Result<Vec<u8>> {
+    let ensembles = draws.first().map_or(0, |(_, rows)| rows.len());
     let places: Vec<(usize, usize)> =
         (0..ensembles).flat_map(|e| (0..chains).map(move |c| (e, c))).collect();
     let each = || places.iter().flat_map(|&(e, c)| draws.iter().map(move |draw| (e, c, draw)));

@@ -24,6 +24,7 @@ pub use recorder::{Recorder, Saved};
 use crate::checkpoint::{Beside, Checkpoint, EnsembleCheckpoint};
 use crate::error::{Error, Result};
 use crate::history::Row;
+use crate::ladder::Rungs;
 use crate::prior::PriorChoice;
 use crate::run::{Run, Settings, Trace};
 use serde::{Deserialize, Serialize};
@@ -124,14 +125,19 @@ struct SavedState {
 }
 
 impl SavedState {
-    /// What is written: the state, and after it the hyper-parameters and the parameters of all chains, if there
-    /// are any.
+    /// What is written: the state, and after it the hyper-parameters and the parameters of all chains, and the
+    /// ladders, if there are any.
     fn pack(&self) -> Result<Vec<u8>> {
         let mut plain = encode(self)?;
-        let beside: Vec<Beside> =
-            self.checkpoint.ensembles.iter().flat_map(EnsembleCheckpoint::beside).collect();
-        if beside.iter().any(|(hypers, parameters)| !hypers.is_empty() || !parameters.is_empty()) {
+        let ensembles = &self.checkpoint.ensembles;
+        let beside: Vec<Beside> = ensembles.iter().flat_map(EnsembleCheckpoint::beside).collect();
+        let ladders: Vec<&Rungs> = ensembles.iter().filter_map(|e| e.rungs.as_ref()).collect();
+        let any = |(hypers, parameters): &Beside| !hypers.is_empty() || !parameters.is_empty();
+        if beside.iter().any(any) || !ladders.is_empty() {
             plain.extend(encode(&beside)?);
+        }
+        if !ladders.is_empty() {
+            plain.extend(encode(&ladders)?);
         }
         seal(&plain)
     }
@@ -141,9 +147,15 @@ impl SavedState {
         let (mut state, rest) =
             postcard::take_from_bytes::<SavedState>(&plain).map_err(|_| damaged())?;
         if !rest.is_empty() {
-            let beside: Vec<Beside> = postcard::from_bytes(rest).map_err(|_| damaged())?;
+            let (beside, rest) =
+                postcard::take_from_bytes::<Vec<Beside>>(rest).map_err(|_| damaged())?;
             let mut beside = beside.into_iter();
             state.checkpoint.ensembles.iter_mut().for_each(|e| e.put_beside(&mut beside));
+            if !rest.is_empty() {
+                let ladders: Vec<Rungs> = postcard::from_bytes(rest).map_err(|_| damaged())?;
+                let ensembles = state.checkpoint.ensembles.iter_mut();
+                ensembles.zip(ladders).for_each(|(e, rungs)| e.rungs = Some(rungs));
+            }
         }
         Ok(state)
     }
@@ -270,13 +282,18 @@ impl Folder {
             ensembles: vec![vec![Trace::default(); settings.chains]; settings.ensembles],
             drawn: Vec::new(),
             seconds: 0.0,
+            ladders: Vec::new(),
+            hot: Vec::new(),
             settings,
         };
         if let Some(state) = self.state()? {
             (run.ensembles, run.hypers) = self.traces(&manifest, state.trace_bytes)?;
             run.seconds = state.checkpoint.seconds;
             run.iterations = state.checkpoint.t.saturating_sub(run.settings.warmup);
-            let chains = state.checkpoint.ensembles.into_iter().flat_map(|e| e.chains);
+            (run.ladders, run.hot) = state.checkpoint.ladders_and_hot(&run.settings);
+            let cold = run.settings.chains;
+            let ensembles = state.checkpoint.ensembles.into_iter();
+            let chains = ensembles.flat_map(|e| e.chains.into_iter().take(cold));
             for (trace, saved) in run.ensembles.iter_mut().flatten().zip(chains) {
                 (trace.counters, trace.best) = (saved.counters, saved.best);
             }

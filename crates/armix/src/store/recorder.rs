@@ -136,6 +136,12 @@ impl Recorder {
         &self.folder
     }
 
+    /// Notes that the run is to have so many iterations.
+    pub fn set_iterations(&mut self, iterations: usize) -> Result<()> {
+        self.manifest.settings.iterations = iterations;
+        self.write_manifest()
+    }
+
     fn write_manifest(&self) -> Result<()> {
         let json = serde_json::to_string_pretty(&self.manifest);
         let json = json.map_err(|e| Error::new(format!("cannot write run.json: {e}")))?;
@@ -184,7 +190,7 @@ impl Recorder {
     fn remember_rows(&mut self, view: &dyn View) -> Rc<Rows> {
         let settings = &self.manifest.settings;
         let rows: Rows = (0..settings.ensembles)
-            .map(|e| (0..settings.chains).map(|c| view.record(e, c).labels.clone()).collect())
+            .map(|e| (0..settings.members()).map(|c| view.record(e, c).labels.clone()).collect())
             .collect();
         let rows = Rc::new(rows);
         self.rows.push((view.t(), Rc::clone(&rows)));
@@ -196,7 +202,11 @@ impl Recorder {
             return Ok(());
         };
         let (from, to) = (self.part_start(first.0), last.0);
-        let bytes = draws::encode(&self.part, self.manifest.data.names.len())?;
+        let bytes = draws::encode(
+            &self.part,
+            self.manifest.settings.chains,
+            self.manifest.data.names.len(),
+        )?;
         let info = FileInfo { name: format!("part-{from:09}.arrow"), from, to, hash: hash(&bytes) };
         atomic::write(&self.folder.file(&format!("draws/{}", info.name)), &bytes)?;
         self.parts.retain(|part| part.from != from);

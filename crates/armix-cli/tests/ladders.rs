@@ -1,0 +1,81 @@
+//! Ladders and runs that go on until they have converged, as a user sees them.
+
+use crate::common::{Folder, fit, json, number, refuse_all, succeed};
+use std::fs;
+
+#[test]
+fn a_ladder_is_shown_saved_and_resumed() {
+    let folder = Folder::new();
+    let options = "karate --ensembles 2 --chains 1 --ladder 4:0.3 --warmup 8 --quiet";
+    let whole = json(folder.armix(&format!("fit {options} -n 60 --out whole --json")));
+    let ladder = &whole["ladder"];
+    let b: Vec<f64> = (0..4).map(|k| number(&ladder["coldness"][1][k])).collect();
+    assert!(b[0] == 1.0 && b.is_sorted_by(|a, b| a > b) && b[3] >= 0.3, "{b:?}");
+    assert!(number(&ladder["hot_work"]) > 0.0 && ladder["log_evidence"].is_null(), "{ladder}");
+    succeed(folder.armix(&format!("fit {options} -n 25 --out cut")));
+    succeed(folder.armix("resume cut -n 60 -q"));
+    let trace = |run: &str| fs::read_to_string(folder.path().join(run).join("trace.csv")).unwrap();
+    assert_eq!(trace("cut"), trace("whole"));
+    assert_eq!(trace("whole").lines().count(), 1 + 2 * 60, "hot chains are not recorded");
+    let shown = succeed(folder.armix("show whole")).stdout;
+    assert!(shown.contains("ladder     4 rungs down to inverse temperature 0."), "{shown}");
+    let page = fs::read_to_string(folder.path().join("whole/report.html")).unwrap();
+    assert!(page.contains("--ladder 4:0.3"), "the command that repeats the run");
+    refuse_all(&[
+        ("fit karate -q --ladder 0", "the number of rungs"),
+        ("fit karate -q --ladder 4:2", "no number from 0 to 1"),
+        ("fit karate -q --ladder 1,1", "begin with 1 and fall"),
+        ("fit southern-women -q --bipartite --ladder 4:0", "end it above 0"),
+        ("fit karate -q --max-blocks 3 --ladder 4:0", "end it above 0"),
+        ("fit karate -q --chains 60000 --ladder 4", "too many"),
+    ]);
+}
+
+/// Four vertices have 15 partitions: the exact evidence is the sum of their joint probabilities. 6 standard errors.
+#[test]
+fn a_ladder_down_to_zero_gives_the_evidence() {
+    let s = fit("four-vertex --chains 1 --ladder 5:0 -n 4000 --no-save --quiet");
+    let exact = json(crate::common::armix("exact four-vertex --json"));
+    let rows = exact.as_array().unwrap();
+    let expected = rows.iter().map(|r| number(&r["log_joint"]).exp()).sum::<f64>().ln();
+    let (value, error) = (
+        number(&s["ladder"]["log_evidence"]["value"]),
+        number(&s["ladder"]["log_evidence"]["error"]),
+    );
+    assert!(error < 0.1 && (value - expected).abs() < 6.0 * error, "{value} ± {error}: {expected}");
+}
+
+#[test]
+fn runs_go_on_until_they_have_converged() {
+    let folder = Folder::new();
+    let options = "karate --ensembles 4 --chains 2 -n 25 --seed 3";
+    let said = succeed(folder.armix(&format!("fit {options} --until-converged --out run")));
+    assert!(said.stderr.contains("not converged after 25 iterations"), "{}", said.stderr);
+    let end = said.stderr.lines().find(|line| line.starts_with("converged after"));
+    let done = end.unwrap_or_else(|| panic!("{}", said.stderr)).split(' ').nth(2).unwrap();
+    let manifest = fs::read_to_string(folder.path().join("run/run.json")).unwrap();
+    assert!(manifest.contains(&format!("\"iterations\": {done}")), "{manifest}");
+    assert!(!said.stdout.contains("stopped early"), "{}", said.stdout);
+    let plain = format!("fit karate --ensembles 4 --chains 2 --seed 3 -q -n {done} --out plain");
+    succeed(folder.armix(&plain));
+    let trace = |run: &str| fs::read_to_string(folder.path().join(run).join("trace.csv")).unwrap();
+    assert_eq!(trace("run"), trace("plain"), "the same as if that had been asked for");
+    let on = succeed(folder.armix("resume run --until-converged"));
+    let twice = 2 * done.parse::<usize>().unwrap();
+    assert!(on.stderr.contains(&format!("converged after {twice} iterations")), "{}", on.stderr);
+    refuse_all(&[
+        ("fit karate -q --until-converged --ensembles 1", "at least two"),
+        ("fit karate -q --until-converged --no-save", "leave out --no-save"),
+    ]);
+}
+
+/// Chains that never move do not converge; the time ends this.
+#[test]
+fn time_ends_what_does_not_converge() {
+    let folder = Folder::new();
+    let options = "karate --ensembles 2 --chains 1 --moves arm --warmup 0 --start prior -n 20";
+    let command = format!("fit {options} --until-converged --max-time 2s --out run --no-report");
+    let said = succeed(folder.armix(&command));
+    assert!(said.stderr.contains("not known to have converged after"), "{}", said.stderr);
+    assert!(said.stderr.contains("armix resume"), "{}", said.stderr);
+}
