@@ -246,7 +246,7 @@ fn add(assignment: &mut Assignment, gains: &[f64], slots: &[Slot], share: &[f64]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{BinaryTable, Column, Graph, MISSING};
+    use crate::data::{BinaryTable, Column, Data, Dataset, Graph, MISSING};
     use crate::exact;
     use crate::models::{Bernoulli, Irm, Mixed};
     use crate::partition::all_partitions;
