@@ -213,15 +213,15 @@ impl Family for Poisson {
             (kept.constant + risen) - f64::from(x) * kept.ln_more
         };
         // Four sums at a time, as additions wait for each other.
-        let (mut quads, mut kept_quads) = (row.chunks_exact(4), kept.chunks_exact(4));
-        let mut sums = [0.0; 4];
-        for (quad, kept) in (&mut quads).zip(&mut kept_quads) {
-            sums.iter_mut()
-                .zip(quad.iter().zip(kept))
-                .for_each(|(s, (&x, kept))| *s += of(kept, x));
-        }
+        let (quads, kept_quads) = (row.chunks_exact(4), kept.chunks_exact(4));
         let rest = quads.remainder().iter().zip(kept_quads.remainder());
         let rest: f64 = rest.map(|(&x, kept)| of(kept, x)).sum();
+        let mut sums = [0.0; 4];
+        for (quad, kept) in quads.zip(kept_quads) {
+            for lane in 0..4 {
+                sums[lane] += of(&kept[lane], quad[lane]);
+            }
+        }
         rest + ((sums[0] + sums[1]) + (sums[2] + sums[3]))
     }
     fn gain_of_row_at_home(families: &[Self], _sums: &[i128], kept: &[Kept], row: &[u32]) -> f64 {
