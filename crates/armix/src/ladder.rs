@@ -231,7 +231,10 @@ impl Rungs {
         let share = |sum: &f64| (sum / self.weighed as f64).max(least);
         let rejected: Vec<f64> = self.rejected.iter().map(share).collect();
         let whole: f64 = rejected.iter().sum();
-        let reach = whole.min(MOST_REJECTED * rejected.len() as f64);
+        // The evidence needs a ladder that ends at 0.
+        let ends = self.coldness.last().copied().unwrap_or(1.0);
+        let most = if ends > 0.0 { MOST_REJECTED } else { 1.0 };
+        let reach = whole.min(most * rejected.len() as f64);
         let each = reach / rejected.len() as f64;
         let mut tuned = vec![1.0];
         let (mut at, mut before) = (0, 0.0);
@@ -243,6 +246,9 @@ impl Rungs {
             }
             let along = ((wanted - before) / rejected[at]).clamp(0.0, 1.0);
             tuned.push(self.coldness[at] + along * (self.coldness[at + 1] - self.coldness[at]));
+        }
+        if let Some(last) = tuned.last_mut().filter(|_| reach == whole) {
+            *last = ends; // to the last bit
         }
         self.coldness = tuned;
     }

@@ -128,6 +128,11 @@ fn a_ladder_that_is_too_long_is_shortened() {
     rungs.tune(&ladder, &Round { seed: 1, ensemble: 0, t: 1, warmup: 1 });
     assert!(rungs.coldness[3] > 0.25, "{:?}", rungs.coldness);
     assert!(rungs.coldness.is_sorted_by(|a, b| a > b));
+    let to_zero: Ladder = "4:0".parse().unwrap();
+    let mut rungs = Rungs::new(&to_zero);
+    (rungs.rejected, rungs.weighed) = (vec![0.95, 0.9, 0.99], 1);
+    rungs.tune(&to_zero, &Round { seed: 1, ensemble: 0, t: 1, warmup: 1 });
+    assert_eq!(rungs.coldness[3], 0.0, "but not if the evidence is asked for");
 }
 
 #[test]
