@@ -188,7 +188,6 @@ fn write_summary(
         });
         let text = format!("{rungs} rungs down to inverse temperature {hottest:.2}{rates}");
         wrap(out, "ladder     ", &text, width)?;
-        writeln!(out)?;
         if let Some(evidence) = &ladder.log_evidence {
             writeln!(out, "evidence   ln p(data) = {:.2} ± {:.2}", evidence.value, evidence.error)?;
         }

@@ -144,8 +144,8 @@ fn table(folder: &Folder) {
     fs::write(folder.path().join("table.csv"), text + "30,-20,1\n").expect("a file");
 }
 
-/// What chains keep beside their partitions: hyper-parameters, parameters of blocks, drawn cells. Numbers
-/// of many digits arrive as they were given.
+/// What chains keep beside their partitions: hyper-parameters, parameters of blocks, drawn cells, ladders. Numbers
+/// of many digits arrive as they were given. Rank 0 alone decides when a run is long enough.
 #[test]
 fn all_that_chains_keep_travels() {
     let _turn = turn();
@@ -155,6 +155,8 @@ fn all_that_chains_keep_travels() {
         "karate --prior pitman-yor --discount 0.20566949530440126 --alpha 1.7622800824579419 --sample-hyper",
         "table.csv --model student-t --degrees-of-freedom 3.9391491627785107",
         "table.csv --model niw --sample-hyper",
+        "karate --ladder 3:0.3 --sample-hyper",
+        "karate --until-converged --exchange-every 7",
     ];
     for (at, model) in models.into_iter().enumerate() {
         let what = format!(

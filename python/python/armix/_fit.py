@@ -290,8 +290,8 @@ def _ladder(ladder: int | str | Sequence[float]) -> str:
     """A ladder as the command line writes it."""
     if isinstance(ladder, str):
         return ladder
-    if isinstance(ladder, Sequence) or hasattr(ladder, "__array__"):
-        return ",".join(repr(float(b)) for b in ladder)
+    if np.ndim(ladder) > 0:
+        return ",".join(repr(float(b)) for b in np.asarray(ladder))
     return str(_count("ladder", ladder, 1))
 
 

@@ -84,9 +84,15 @@ pub(super) fn judge(
         reasons.insert(0, NOTHING_MOVED.into());
     }
     if !reasons.is_empty() {
+        let other = match run.settings.ladder.is_none() {
+            true => {
+                "or with hot copies of the chains, which do not get stuck: --chains 1 --ladder 16 --moves arm*3,gibbs"
+            }
+            false => "or with a longer ladder (--ladder 32) or more chains (--chains)",
+        };
         let next = [
             longer(run),
-            "or with more chains (--chains) or bolder moves (--moves arm-cells*5,arm,gibbs)",
+            other,
             "do not report one of the answers as the answer: the modes above are what is known so far",
         ];
         let next = match (run.has_log_joint(), modes.len() > 1) {
