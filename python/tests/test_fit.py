@@ -227,7 +227,7 @@ def test_hyper_parameters_by_name(small, tmp_path):
     sampled = armix.fit(X, "niw", hyper={"freedom": 9}, sample_hyper=True, **small)
     assert list(sampled.hypers) == ["alpha", "kappa", "freedom", "psi"]
     for options, words in [
-        ({"hyper": {"kapa": 1}}, "no 'kapa' to set in the model gaussian, which has kappa, shape, scale"),
+        ({"hyper": {"kapa": 1}}, "'kapa' to set in the model gaussian, which has kappa, shape, scale"),
         ({"hyper": {"kappa": 0}}, "kappa=0 is not possible: use a number from 1e-8 to 1e8"),
         ({"hyper": {"kappa": float("nan")}}, "kappa"),
         ({"model": "student-t", "hyper": {"kappa": 1}}, "none of its own"),
