@@ -7,9 +7,9 @@ use armix::ensemble::{self, Observer, View};
 use armix::error::{Error, Result};
 use armix::model::Model;
 use armix::models::Irm;
-use armix::moves::{Options, registry};
-use armix::problem::Job;
-use armix::run::{Run, Settings, Start};
+use armix::moves::{Options, registry, strategies};
+use armix::problem::{CanBeHeated, Job};
+use armix::run::{Run, Settings, Start, Wishes};
 use armix::state::Target;
 use armix::store::{Folder, Manifest, Recorder, Saved, Saving};
 use pyo3::prelude::*;
@@ -136,6 +136,12 @@ pub(crate) fn moves() -> Vec<(&'static str, &'static str)> {
     registry::<Irm>().iter().map(|entry| (entry.name, entry.about)).collect()
 }
 
+/// How the moves that use the past choose what to part or join, with a word about each.
+#[pyfunction]
+pub(crate) fn strategies() -> Vec<(&'static str, &'static str)> {
+    strategies::registry().iter().map(|entry| (entry.name, entry.about)).collect()
+}
+
 /// Samples into a folder. Gives the exception that stopped the run, if one did.
 #[pyfunction]
 #[pyo3(signature = (data, folder, *, moves, ensembles, chains, ladder, iterations, warmup, seed, start, sample_hyper, launch_scans, freeze_after, history_memory, thin, save_partitions, threads, max_time, callback))]
@@ -143,10 +149,10 @@ pub(crate) fn fit(
     py: Python<'_>,
     data: &Data,
     folder: PathBuf,
-    moves: &str,
+    moves: Option<&str>,
     ensembles: usize,
-    chains: usize,
-    ladder: &str,
+    chains: Option<usize>,
+    ladder: Option<&str>,
     iterations: usize,
     warmup: usize,
     seed: u64,
@@ -162,13 +168,15 @@ pub(crate) fn fit(
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Option<PyErr>> {
     py.detach(|| {
+        let wishes = Wishes {
+            chains,
+            ladder: ladder.map(str::parse).transpose()?,
+            schedule: moves.map(str::parse).transpose()?,
+        };
         let settings = Settings {
             ensembles,
-            chains,
-            ladder: ladder.parse()?,
             iterations,
             warmup,
-            schedule: moves.parse()?,
             moves: Options { launch_scans },
             start: match start {
                 StartFrom::Named(name) => name.parse()?,
@@ -178,9 +186,7 @@ pub(crate) fn fit(
             sample_hyper,
             freeze_after,
             history_bytes: history_memory,
-            exchange_every: 1,
-            threads: 0,
-            keep_draws: None,
+            ..wishes.settings(data.with_target(CanBeHeated)?)
         };
         settings.check(data.dataset.data.n())?;
         settings.schedule.build::<Irm>(&settings.moves)?;

@@ -14,7 +14,7 @@ mod _armix {
     #[pymodule_export]
     use super::data::{Data, cells, columns, exact, log_joint, network, read, reload};
     #[pymodule_export]
-    use super::fit::{fit, moves, resume};
+    use super::fit::{fit, moves, resume, strategies};
     #[pymodule_export]
     use super::labels::{ball, compare, diagnose, ess, mcse, modes, rhat, salso, similarity};
     #[pymodule_export]

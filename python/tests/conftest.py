@@ -40,7 +40,7 @@ def karate():
 @pytest.fixture(scope="session")
 def fit(karate):
     """Not to be changed by tests."""
-    return armix.fit(karate, iterations=300)
+    return armix.fit(karate, chains=8, iterations=300)
 
 
 SMALL = dict(iterations=40, warmup=5, ensembles=2, chains=2, progress=False)

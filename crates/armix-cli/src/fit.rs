@@ -14,10 +14,10 @@ use armix::error::{Error, Result};
 use armix::ladder::Ladder;
 use armix::model::Model;
 use armix::models::Irm;
-use armix::moves::{Options, Schedule, registry};
+use armix::moves::{Options, Schedule, registry, strategies};
 use armix::predict::HeldOutScore;
-use armix::problem::Choice;
-use armix::run::{MAX_ITERATIONS, Run, Settings, Start};
+use armix::problem::{CanBeHeated, Choice};
+use armix::run::{MAX_ITERATIONS, Run, Settings, Start, Wishes};
 use armix::state::Target;
 use armix::store::{DataInfo, Folder, Manifest, Recorder, Saved, Saving};
 use armix::summary::Summary;
@@ -45,26 +45,28 @@ pub(crate) struct Args {
     #[command(flatten)]
     model: DataArgs,
 
-    /// The moves of an iteration, with repeats: for example arm-cells*5,arm,gibbs
-    #[arg(long, default_value_t, value_name = "LIST", help_heading = "Sampling")]
-    moves: Schedule,
+    /// The moves of an iteration, with repeats, as arm-cells*5,arm:sizes,gibbs; or auto, which tunes them in warm-up, or
+    /// auto:LIST [default: arm*3,gibbs with a ladder, else arm,gibbs]
+    #[arg(long, value_name = "LIST", help_heading = "Sampling")]
+    moves: Option<Schedule>,
 
     /// Independent ensembles; convergence is judged between them
     #[arg(long, default_value_t = 4, value_name = "R", help_heading = "Sampling")]
     ensembles: usize,
 
-    /// Chains of an ensemble; they learn from each other's past
-    #[arg(long, default_value_t = 8, value_name = "S", help_heading = "Sampling")]
-    chains: usize,
+    /// Chains of an ensemble; they learn from each other's past [default: 1 with a ladder, else 8]
+    #[arg(long, value_name = "S", help_heading = "Sampling")]
+    chains: Option<usize>,
 
     /// Iterations after warm-up
     #[arg(short = 'n', long, default_value_t = 1000, value_name = "N", help_heading = "Sampling")]
     iterations: usize,
 
     /// Hot copies of every chain, which exchange states with it: the number of rungs, 16, with the lowest inverse
-    /// temperature, 16:0.25, or all of them, 1,0.9,0.8. With 0 as the lowest the evidence is estimated, too
-    #[arg(long, default_value = "1", value_name = "RUNGS", help_heading = "Sampling")]
-    ladder: Ladder,
+    /// temperature, 16:0.25, or all of them, 1,0.9,0.8. With 0 as the lowest the evidence is estimated, too. 1 is none
+    /// [default: 16; none with --chains, and for models that cannot be heated]
+    #[arg(long, value_name = "RUNGS", help_heading = "Sampling")]
+    ladder: Option<Ladder>,
 
     /// Gibbs iterations before them, which fill the history
     #[arg(long, default_value_t = 50, value_name = "N", help_heading = "Sampling")]
@@ -164,14 +166,17 @@ pub(crate) struct Going {
 fn after_help() -> String {
     let moves: Vec<String> =
         (registry::<Irm>().iter()).map(|m| format!("  {:10} {}\n", m.name, m.about)).collect();
+    let strategies: Vec<String> =
+        (strategies::registry().iter()).map(|s| format!("  {:10} {}\n", s.name, s.about)).collect();
     format!(
-        "Moves:\n{}\n{HYPERS}\n{}\nExamples:\n  armix fit\n  armix fit friends.edges --iterations 5000 --seed 7\n  \
+        "Moves:\n{}\nHow the moves that use the past (bsm, sarm, arm…) choose what to part or join, as in arm:cells:\n{}\n{HYPERS}\n{}\nExamples:\n  armix fit\n  armix fit friends.edges --iterations 5000 --seed 7\n  \
          armix fit bernoulli-1 --moves sm,gibbs --json\n  armix fit grid:10x10 --moves arm-cells*5,arm,gibbs --chains 16\n  \
          armix fit karate --prior mfm --sample-hyper\n  \
          armix fit iris.csv --hyper kappa=0.05,scale=0.1\n  armix fit letters.edges --directed --weights counts\n  \
          armix fit southern-women --bipartite\n  armix fit advice.edges --relation friends.edges --mask unknown.txt\n  \
          mpirun -n 4 armix fit friends.edges --chains 64      (docs/CLUSTER.md)",
         moves.concat(),
+        strategies.concat(),
         data::data_help()
     )
 }
@@ -277,14 +282,12 @@ pub(crate) fn run(args: Args, team: &mut Team) -> Result<ExitCode> {
     }
     let choice = args.model.choice()?;
     let dataset = data::load(&args.data, &choice)?;
-    let keep_draws = args.no_save.then(|| kept_every(&args, dataset.data.n()));
+    let wishes = Wishes { chains: args.chains, ladder: args.ladder, schedule: args.moves };
+    let wished = wishes.settings(data::with_target(&dataset, &choice, CanBeHeated)?);
     let settings = Settings {
         ensembles: args.ensembles,
-        chains: args.chains,
-        ladder: args.ladder,
         iterations: args.iterations,
         warmup: args.warmup,
-        schedule: args.moves,
         moves: Options { launch_scans: args.launch_scans },
         start: start(&args.start, &dataset.names)?,
         seed: args.seed,
@@ -292,9 +295,10 @@ pub(crate) fn run(args: Args, team: &mut Team) -> Result<ExitCode> {
         freeze_after: args.freeze_after,
         history_bytes: args.history_memory,
         exchange_every: args.exchange_every,
-        threads: 0,
-        keep_draws,
+        ..wished
     };
+    let keep_draws = args.no_save.then(|| kept_every(&settings, dataset.data.n()));
+    let settings = Settings { keep_draws, ..settings };
     settings.check(dataset.data.n())?;
     check_until(&args.going, &settings, args.no_save)?;
     settings.schedule.build::<Irm>(&settings.moves)?; // unknown moves, before anything is written
@@ -361,10 +365,10 @@ fn idle_threads(asked: Option<usize>, cores: usize, chains: usize) -> Option<Str
 }
 
 /// Of a run that is not saved, the draws of every so-manieth iteration are kept in memory.
-fn kept_every(args: &Args, n: usize) -> usize {
-    let chains = args.ensembles.saturating_mul(args.chains).saturating_mul(n).max(1);
+fn kept_every(settings: &Settings, n: usize) -> usize {
+    let chains = settings.ensembles.saturating_mul(settings.chains).saturating_mul(n).max(1);
     let most = (KEPT_LABELS / chains).clamp(1, KEPT_DRAWS);
-    args.iterations.div_ceil(most).max(1)
+    settings.iterations.div_ceil(most).max(1)
 }
 
 /// Checks model, hyper-parameters and settings for so many chains in a process, before anything is written; tells how

@@ -11,7 +11,7 @@ use armix::io::{self, ColumnInfo};
 use armix::model::Model;
 use armix::problem;
 use armix::relations::{Relation, Relations};
-use armix::run::Settings;
+use armix::run::{Settings, Wishes};
 use armix::state::Target;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -199,13 +199,14 @@ impl Observer for Until {
 impl Job for Cost {
     type Output = Value;
     fn run<M: Model>(self, target: Target<M>) -> Result<Value> {
-        let whole = Settings::default();
+        let whole = Wishes::default().settings(target.can_be_heated());
         let trial = Settings {
             ensembles: 1,
             chains: 2,
             warmup: 20,
             iterations: 50,
             threads: 1,
+            schedule: whole.schedule.clone(),
             ..Settings::default()
         };
         let began = Instant::now();
@@ -216,7 +217,7 @@ impl Job for Cost {
             0 => 3.0 * run.seconds / (trial.warmup * trial.chains) as f64,
             i => counters.iter().map(|c| c.seconds).sum::<f64>() / (i * trial.chains) as f64,
         };
-        let chains = (whole.ensembles * whole.chains) as f64;
+        let chains = (whole.ensembles * whole.members()) as f64;
         let cores = ensemble::cores();
         let total = seconds * chains * (whole.iterations + whole.warmup) as f64
             / (cores as f64).min(chains);
@@ -228,18 +229,19 @@ impl Job for Cost {
 
 /// About how many bytes a run takes that is saved, if its chains have so many blocks.
 fn memory_of<M: Model>(settings: &Settings, model: &M, blocks: usize) -> u64 {
-    let chains = (settings.ensembles * settings.chains) as u64;
-    let states = chains * settings.iterations as u64;
+    let chains = (settings.ensembles * settings.members()) as u64;
+    let states = (settings.ensembles * settings.chains * settings.iterations) as u64;
+    let all_states = chains * settings.iterations as u64;
     let (n, label) = (model.n() as u64, if blocks <= 1 << 8 { 1 } else { 2 });
     // The program and the data are here already.
     let so_far = memory::peak_bytes().unwrap_or(16 << 20);
     let trace = TRACED * states;
-    // Labels have a header each. The later half is the history; all are read again in the end.
+    // Labels have a header each. The later half of all is the history; those of cold chains are read again in the end.
     let labels = states * (label * n + LABELS_HEADER);
-    let history = (labels / 2).min(settings.history_bytes);
+    let history = (all_states * (label * n + LABELS_HEADER) / 2).min(settings.history_bytes);
     let read = labels.min(source::BUDGET);
     // Before a part of the draws is packed, and after it was unpacked, labels take more bytes.
-    let part = UNPACKED * (states * n).min(PART_LABELS);
+    let part = UNPACKED * (all_states * n).min(PART_LABELS);
     so_far + chains * ensemble::chain_bytes(model, blocks) + trace + history.max(read) + part
 }
 

@@ -175,6 +175,15 @@ fn write_summary(
         let line = format!("{k:>9}  {:>5.1} % {bar}", 100.0 * p);
         writeln!(out, "{}", line.trim_end())?;
     }
+    if let Some(first) = s.proposals.first() {
+        let mean =
+            |at: usize| s.proposals.iter().map(|p| p[at].1).sum::<f64>() / s.proposals.len() as f64;
+        let often: Vec<String> = (first.iter().enumerate())
+            .map(|(at, (name, _))| format!("{name} {:.1}", mean(at)))
+            .collect();
+        let text = format!("{} times in an iteration, as tuned in warm-up", often.join(", "));
+        wrap(out, "proposals  ", &text, width)?;
+    }
     if let Some(ladder) = &s.ladder {
         let hottest =
             ladder.coldness.iter().filter_map(|b| b.last()).fold(1.0_f64, |a, &b| a.min(b));

@@ -8,7 +8,9 @@ use std::process::ExitCode;
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 For every move and model all paths of the proposal are enumerated on 4 items (every background)
-and 5 items (a fixed sample of backgrounds), and with the other priors on 4 items (a sample). The columns are the largest errors found:
+and 5 items (a fixed sample of backgrounds). With the other priors, at a higher temperature (hot) and with the
+strategies that choose backgrounds (arm:cells and so on) it is a sample on 4 items. Exchanges between the rungs of a
+ladder are those of all pairs of states. The columns are the largest errors found:
   row sum     the probabilities of all outcomes sum to 1
   replay      the way back is given its true probability
   paths       outcomes that more than one path leads to
@@ -27,7 +29,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let mut show = |text: &str| failed = failed.take().or(emit(text).err());
     if !args.json {
         show(&format!(
-            "{:9} {:36} {} {:>8} {:>8} {:>6} {:>8} {:>10}\n",
+            "{:15} {:36} {} {:>8} {:>8} {:>6} {:>8} {:>10}\n",
             "model", "move", "n", "row sum", "replay", "paths", "balance", "invariance"
         ));
     }
@@ -67,7 +69,7 @@ fn row(line: &Line) -> String {
         (true, false) => "NOT CAUGHT",
     };
     format!(
-        "{:9} {:36} {} {:>8} {:>8} {:>6} {:>8} {:>10}  {result}\n",
+        "{:15} {:36} {} {:>8} {:>8} {:>6} {:>8} {:>10}  {result}\n",
         line.model,
         line.name,
         line.n,

@@ -31,6 +31,51 @@ fn a_ladder_is_shown_saved_and_resumed() {
     ]);
 }
 
+#[test]
+fn without_options_there_is_a_ladder_if_the_model_allows() {
+    let folder = Folder::new();
+    let s = json(folder.armix("fit karate -n 20 --warmup 8 --quiet --json --out usual"));
+    assert_eq!((&s["ensembles"], &s["chains"]), (&4.into(), &1.into()));
+    assert_eq!(s["ladder"]["coldness"][3].as_array().unwrap().len(), 16);
+    let page = fs::read_to_string(folder.path().join("usual/report.html")).unwrap();
+    let command = "--moves arm*3,gibbs --chains 1 --ladder 16:0.4";
+    assert!(
+        page.contains(command),
+        "the command that repeats the run, whatever will be usual then"
+    );
+    let s = fit("karate --chains 2 -n 20 --no-save --quiet");
+    assert!(s["ladder"].is_null() && s["chains"] == 2, "cold chains, as they were asked for");
+    fs::write(folder.path().join("x.csv"), "a,b\n1.5,2\n3.5,1\n0.5,4\n2.5,2.5\n").unwrap();
+    let s = json(folder.armix("fit x.csv --model student-t -n 5 --no-save --quiet --json"));
+    assert!(s["ladder"].is_null() && s["chains"] == 8, "this model cannot be heated");
+}
+
+#[test]
+fn a_tuned_schedule_is_shown_saved_and_resumed() {
+    let folder = Folder::new();
+    let options =
+        "karate --ensembles 2 --chains 3 --moves auto:arm:likely,sm,gibbs --warmup 10 --quiet";
+    let whole = json(folder.armix(&format!("fit {options} -n 60 --out whole --json")));
+    let proposals = whole["proposals"][1].as_array().unwrap();
+    assert_eq!((&proposals[0][0], &proposals[1][0]), (&"arm:likely".into(), &"sm".into()));
+    let often = number(&proposals[0][1]) + number(&proposals[1][1]);
+    assert!((often - often.round()).abs() < 1e-9 && (1.0..=8.0).contains(&often), "{often}");
+    for stop in [4, 25] {
+        let cut = format!("cut{stop}");
+        succeed(folder.armix(&format!("fit {options} -n {stop} --out {cut}")));
+        succeed(folder.armix(&format!("resume {cut} -n 60 -q")));
+        let trace = |run: &str| fs::read(folder.path().join(run).join("trace.csv")).unwrap();
+        assert!(trace(&cut) == trace("whole"), "stopped at {stop}");
+    }
+    let shown = succeed(folder.armix("show whole")).stdout;
+    assert!(shown.contains("as tuned in warm-up"), "{shown}");
+    refuse_all(&[
+        ("fit karate -q --moves arm:x", "there is no strategy 'x'"),
+        ("fit karate -q --moves sm:cells", "leave out :cells"),
+        ("fit karate -q --moves auto:", "a move is missing"),
+    ]);
+}
+
 /// Four vertices have 15 partitions: the exact evidence is the sum of their joint probabilities. 6 standard errors.
 #[test]
 fn a_ladder_down_to_zero_gives_the_evidence() {

@@ -157,6 +157,7 @@ fn all_that_chains_keep_travels() {
         "table.csv --model niw --sample-hyper",
         "karate --ladder 3:0.3 --sample-hyper",
         "karate --until-converged --exchange-every 7",
+        "karate --moves auto:arm:likely,sm,gibbs",
     ];
     for (at, model) in models.into_iter().enumerate() {
         let what = format!(

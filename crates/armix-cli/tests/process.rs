@@ -150,13 +150,13 @@ fn verify_proves_every_move_and_catches_every_control() {
         assert!(number(&line["errors"]["paths"]) > 0.0, "{line}");
     }
     let moves = lines.iter().filter(|l| l["control"] == false);
-    // Nine moves, two sizes and two more priors for each model.
+    // Nine moves, two sizes, two more priors and a higher temperature for each model; eight strategies, and exchanges.
     let models = armix::models::names();
-    assert_eq!(moves.count(), 36 * models.len());
+    assert_eq!(moves.count(), (45 + 8 + 1) * models.len());
     for model in models {
         let of_model = lines.iter().filter(|l| l["model"] == model);
         let controls = of_model.filter(|l| l["control"] == true);
-        assert!(controls.count() >= 4, "{model}");
+        assert!(controls.count() >= 6, "{model}");
     }
 }
 

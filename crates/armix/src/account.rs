@@ -127,10 +127,11 @@ pub fn to_repeat(manifest: &Manifest, args: &Choice) -> String {
     for relation in &args.relations {
         option("relation", path(relation), true);
     }
-    option("moves", s.schedule.to_string(), s.schedule != usual.schedule);
+    // What these are if nothing is said depends on the model and on each other.
+    option("moves", s.schedule.to_string(), true);
     option("ensembles", s.ensembles.to_string(), s.ensembles != usual.ensembles);
-    option("chains", s.chains.to_string(), s.chains != usual.chains);
-    option("ladder", s.ladder.to_string(), s.ladder != usual.ladder);
+    option("chains", s.chains.to_string(), true);
+    option("ladder", s.ladder.to_string(), true);
     option("iterations", s.iterations.to_string(), s.iterations != usual.iterations);
     option("warmup", s.warmup.to_string(), s.warmup != usual.warmup);
     option("seed", s.seed.to_string(), true);

@@ -4,6 +4,7 @@ use crate::history::Row;
 use crate::ladder::Rungs;
 use crate::partition::PartitionParts;
 use crate::run::{Counter, Settings, Trace};
+use crate::tuning::{Mix, Tuning};
 use serde::{Deserialize, Serialize};
 
 /// A sampler between two rounds, without what is kept elsewhere: the traces, and the rows of the
@@ -19,6 +20,12 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
+    /// How often the ensembles make which moves, if their schedules were tuned.
+    pub(crate) fn mixes(&self) -> Vec<Mix> {
+        let tunings = self.ensembles.iter().filter_map(|e| e.learnt.tuning.as_ref());
+        tunings.filter_map(|tuning| tuning.mix.clone()).collect()
+    }
+
     /// The ladders, and what the chains that are not recorded did, by entry of the schedule; nothing without a ladder.
     pub(crate) fn ladders_and_hot(&self, settings: &Settings) -> (Vec<Rungs>, Vec<Counter>) {
         let ladders: Vec<Rungs> = self.ensembles.iter().filter_map(|e| e.rungs.clone()).collect();
@@ -45,6 +52,25 @@ pub struct EnsembleCheckpoint {
     /// Their ladder, if they have one. Saved beside, because there were none once.
     #[serde(skip)]
     pub rungs: Option<Rungs>,
+    /// What it has found out besides. Saved beside, too.
+    #[serde(skip)]
+    pub learnt: Learnt,
+}
+
+/// What an ensemble has found out besides the states of its past.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Learnt {
+    /// ln q of the states of the iterations that are kept; each empty if no strategy wants to know.
+    pub energies: Vec<Vec<f64>>,
+    /// What it knows of its schedule, if that tunes itself.
+    pub tuning: Option<Tuning>,
+}
+
+impl Learnt {
+    /// Whether there is nothing to save.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.tuning.is_none() && self.energies.iter().all(Vec::is_empty)
+    }
 }
 
 /// One chain.

@@ -87,6 +87,30 @@ impl Units {
         }
     }
 
+    /// The same units, but all items of the cells of two items are in one unit each. Cells contain whole units.
+    pub(crate) fn with_sets(&self, cells: &[u32], pair: [Item; 2], sets: &mut Units) {
+        let Units { leader, range, members, known } = sets;
+        let leads = pair.map(|item| self.leader(item));
+        let set_of = |item: Item| {
+            pair.iter().position(|of| cells[of.index()] == cells[item.index()]).map(|at| leads[at])
+        };
+        [leader.clear(), range.clear(), members.clear(), known.clear()];
+        let items = || (0..cells.len()).map(Item::new);
+        leader.extend(items().map(|item| set_of(item).unwrap_or_else(|| self.leader(item))));
+        for item in items() {
+            let start = members.len();
+            if leads.contains(&item) {
+                members.push(item);
+                members.extend(
+                    items().filter(|&other| other != item && leader[other.index()] == item),
+                );
+            } else if leader[item.index()] == item {
+                members.extend_from_slice(self.led_by(&item));
+            }
+            range.push(start..members.len());
+        }
+    }
+
     /// How many units of known groups are among these items.
     #[inline]
     pub(crate) fn known_among(&self, items: &[Item]) -> u32 {

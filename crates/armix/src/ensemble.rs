@@ -8,14 +8,15 @@ mod traffic;
 pub use exchange::{Exchange, Local, Share};
 pub use traffic::{Load, Network, Traffic};
 
-use crate::checkpoint::{Checkpoint, EnsembleCheckpoint, Resume};
+use crate::checkpoint::{Checkpoint, EnsembleCheckpoint, Learnt, Resume};
 use crate::error::{Error, Result};
-use crate::history::{History, Row};
+use crate::history::{History, Remembered, Row};
 use crate::ladder::{self, Rungs};
 use crate::model::Model;
 use crate::run::{Counter, Run, Settings, Start, TOP, Trace};
 use crate::runner::Runner;
 use crate::state::Target;
+use crate::tuning::{Achieved, Mix, Tuning};
 use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
 use std::time::Instant;
@@ -48,6 +49,10 @@ pub struct Record<'a> {
     pub largest: [u32; TOP],
     /// The hyper-parameters in the order of [`View::hypers`].
     pub hypers: &'a [f64],
+    /// ln q(z) at inverse temperature 1.
+    pub energy: f64,
+    /// What the entries of the schedule achieved, if it is being tuned.
+    pub achieved: &'a [Achieved],
     /// What the entries of the schedule did.
     pub moves: &'a [Counter],
     /// The labels.
@@ -148,12 +153,16 @@ pub fn run<M: Model>(
         }
     }
     let (t, seconds) = (sampler.t, sampler.seconds());
-    let (ladders, hot) = match settings.ladder.is_none() {
+    let (ladders, hot, mixes) = match settings.ladder.is_none() && !settings.schedule.is_tuned() {
         true => Default::default(),
-        false => sampler.checkpoint().ladders_and_hot(settings),
+        false => {
+            let last = sampler.checkpoint();
+            let (ladders, hot) = last.ladders_and_hot(settings);
+            (ladders, hot, last.mixes())
+        }
     };
     let traces = sampler.ensembles.into_iter().map(Ensemble::into_traces).collect();
-    Ok(Run { ladders, hot, ..concluded(target, settings, (from, t), seconds, traces) })
+    Ok(Run { ladders, hot, mixes, ..concluded(target, settings, (from, t), seconds, traces) })
 }
 
 /// The run whose chains went from one state to another, warm-up included.
@@ -177,6 +186,7 @@ fn concluded<M: Model>(
         ensembles,
         ladders: Vec::new(),
         hot: Vec::new(),
+        mixes: Vec::new(),
     }
 }
 
@@ -201,7 +211,7 @@ fn state_bytes<M: Model>(model: &M, blocks: usize) -> u64 {
 pub fn check<M: Model>(target: &Target<M>, settings: &Settings, chains: usize) -> Result<()> {
     let n = target.model.n();
     settings.check(n)?;
-    if !settings.ladder.is_none() && target.model.reals_per_block() > 0 {
+    if !settings.ladder.is_none() && !target.can_be_heated() {
         return Err(Error::new(format!(
             "the model {} has parameters that are not integrated out, and cannot be heated: leave out --ladder",
             target.model.name()
@@ -393,8 +403,9 @@ impl<'t, M: Model> Sampler<'t, M> {
     fn remember(&mut self) {
         let Sampler { settings, t, ensembles, .. } = self;
         for ensemble in ensembles {
-            let rows = ensemble.chains.iter().map(|c| c.row.clone()).collect();
-            ensemble.remember(settings, *t, rows);
+            let chains = std::mem::take(&mut ensemble.chains);
+            ensemble.remember(settings, *t, chains.iter().map(record));
+            ensemble.chains = chains;
             ensemble.settle(settings, *t);
         }
     }
@@ -404,6 +415,8 @@ impl<'t, M: Model> Sampler<'t, M> {
 fn record<M: Model>(runner: &Runner<M>) -> Record<'_> {
     Record {
         log_joint: runner.log_joint(),
+        energy: runner.energy,
+        achieved: &runner.achieved,
         blocks: runner.chain.z().blocks(),
         largest: runner.chain.z().largest(),
         hypers: &runner.hypers,
@@ -459,8 +472,10 @@ struct Ensemble<M: Model> {
     /// The ladder, if there is one; all chains are here then.
     rungs: Option<Rungs>,
     /// States that no chain has looked at yet, by iteration: the past receives them at the next exchange.
-    pending: Vec<(usize, Vec<Row>)>,
+    pending: Vec<Remembered>,
     history: History,
+    /// What is known of the schedule, if it tunes itself.
+    tuning: Option<Tuning>,
 }
 
 /// What the chains of a rung sample.
@@ -498,7 +513,9 @@ impl<M: Model> Ensemble<M> {
 
     fn with(settings: &Settings, index: usize, first: usize, chains: Vec<Runner<M>>) -> Self {
         let history = History::new(budget(settings));
-        Ensemble { index, first, chains, rungs: None, pending: Vec::new(), history }
+        let tuning = settings.schedule.is_tuned();
+        let tuning = tuning.then(|| Tuning::new(settings.schedule.moves().len()));
+        Ensemble { index, first, chains, rungs: None, pending: Vec::new(), history, tuning }
     }
 
     /// Restores the past of a checkpoint.
@@ -510,23 +527,39 @@ impl<M: Model> Ensemble<M> {
         saved: &EnsembleCheckpoint,
         rows: &dyn Fn(usize, usize) -> Option<Vec<Row>>,
     ) -> Result<()> {
+        let mut energies = saved.learnt.energies.iter().cloned();
         let mut rounds = (saved.kept.iter())
             .map(|&iteration| {
                 let rows = rows(self.index, iteration);
                 let rows =
                     rows.filter(|r| r.len() == settings.members() && r.iter().all(|r| r.n() == n));
-                rows.map(|rows| (iteration, rows)).ok_or_else(|| missing(iteration))
+                let energies = energies.next().unwrap_or_default();
+                rows.map(|rows| (iteration, rows, energies)).ok_or_else(|| missing(iteration))
             })
             .collect::<Result<Vec<_>>>()?;
         let exchanged = settings.last_exchange(t);
-        self.pending = rounds.split_off(rounds.partition_point(|(i, _)| *i <= exchanged));
+        self.pending = rounds.split_off(rounds.partition_point(|(i, ..)| *i <= exchanged));
         self.history = History::restore(budget(settings), saved.stride, rounds);
+        self.tuning.clone_from(&saved.learnt.tuning);
+        let entries = self.tuning.as_ref().map(|tuning| tuning.achieved.len());
+        if entries != settings.schedule.is_tuned().then_some(settings.schedule.moves().len()) {
+            return Err(Error::new(
+                "the checkpoint is damaged: what it knows of the schedule does not fit",
+            ));
+        }
+        self.mix();
         Ok(())
     }
 
     fn checkpoint(&self) -> EnsembleCheckpoint {
-        let pending = self.pending.iter().map(|(iteration, _)| *iteration);
+        let pending = self.pending.iter().map(|(iteration, ..)| *iteration);
+        let energies = self.pending.iter().map(|(.., energies)| energies.clone());
+        let learnt = Learnt {
+            energies: self.history.energies().into_iter().chain(energies).collect(),
+            tuning: self.tuning.clone(),
+        };
         EnsembleCheckpoint {
+            learnt,
             stride: self.history.stride(),
             kept: self.history.iterations().into_iter().chain(pending).collect(),
             chains: self.chains.iter().map(Runner::checkpoint).collect(),
@@ -534,18 +567,42 @@ impl<M: Model> Ensemble<M> {
         }
     }
 
-    /// Takes states for the past, in chain order, unless that is frozen.
-    fn remember(&mut self, settings: &Settings, t: usize, rows: Vec<Row>) {
+    /// Takes what all chains did, in their order: their states for the past, unless that is frozen.
+    fn remember<'a>(
+        &mut self,
+        settings: &Settings,
+        t: usize,
+        records: impl Iterator<Item = Record<'a>> + Clone,
+    ) {
         if settings.frozen_from().is_none_or(|f| t <= f) {
-            self.pending.push((t, rows));
+            let weighs = settings.schedule.weighs_past();
+            let energies = records.clone().filter(|_| weighs).map(|r| r.energy).collect();
+            self.pending.push((t, records.clone().map(|r| r.labels.clone()).collect(), energies));
+        }
+        if let Some(tuning) = &mut self.tuning {
+            records.for_each(|record| tuning.hear(t, settings.warmup, record.achieved));
         }
     }
 
     /// Appends what was taken to the past, if state t is one after which that is done.
     fn settle(&mut self, settings: &Settings, t: usize) {
         if settings.exchanges_at(t) {
-            self.pending.drain(..).for_each(|(t, rows)| self.history.push(t, rows));
+            self.pending.drain(..).for_each(|round| self.history.remember(round));
+            // Where all processes know the same.
+            if let Some(tuning) = self.tuning.as_mut().filter(|_| t >= settings.warmup)
+                && tuning.mix.is_none()
+                && let Some(runner) = self.chains.first()
+            {
+                tuning.mix = Some(Mix::new(&tuning.achieved, &runner.is_scan()));
+                self.mix();
+            }
         }
+    }
+
+    /// Tells the chains how often to make which moves, if that is known.
+    fn mix(&mut self) {
+        let mix = self.tuning.as_ref().and_then(|tuning| tuning.mix.clone());
+        self.chains.iter_mut().for_each(|runner| runner.mix.clone_from(&mix));
     }
 
     /// Lets the rungs of the ladder exchange states, before the round in which state t + 1 is made.

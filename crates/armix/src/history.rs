@@ -1,13 +1,8 @@
 //! What the chains of an ensemble have been through, kept small; and how a move draws from it.
 
-use crate::partition::{Item, Refiner};
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-
-/// Draws of zᵃ and zᵇ that turn out to be the same partition are repeated this often, then the
-/// past is taken to agree.
-const TRIES: usize = 32;
 
 /// Labels of one state in as few bytes as the number of blocks allows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,7 +88,18 @@ impl Row {
 struct Round {
     iteration: usize,
     rows: Vec<Row>,
+    /// ln q of each; empty if nobody wants to know.
+    energies: Vec<f64>,
 }
+
+impl Round {
+    fn bytes(&self) -> u64 {
+        self.rows.iter().map(Row::bytes).sum::<u64>() + size_of_val(&*self.energies) as u64
+    }
+}
+
+/// The states after an iteration in chain order, and ln q of each if somebody wants to know.
+pub type Remembered = (usize, Vec<Row>, Vec<f64>);
 
 /// The past states of an ensemble, as far back as the window can reach and as densely as the
 /// memory budget allows.
@@ -113,19 +119,28 @@ impl History {
     }
 
     /// A history that was kept: its stride and its rounds, in order of their iterations.
-    pub fn restore(budget: u64, stride: usize, rounds: Vec<(usize, Vec<Row>)>) -> Self {
+    pub fn restore(budget: u64, stride: usize, rounds: Vec<Remembered>) -> Self {
         let mut history = History::new(budget);
         history.stride = stride.max(1);
-        for (iteration, rows) in rounds {
-            history.bytes += rows.iter().map(Row::bytes).sum::<u64>();
-            history.rounds.push_back(Round { iteration, rows });
+        for (iteration, rows, energies) in rounds {
+            history.append(Round { iteration, rows, energies });
         }
         history
+    }
+
+    fn append(&mut self, round: Round) {
+        self.bytes += round.bytes();
+        self.rounds.push_back(round);
     }
 
     /// The iterations that are kept.
     pub fn iterations(&self) -> Vec<usize> {
         self.rounds.iter().map(|r| r.iteration).collect()
+    }
+
+    /// ln q of the states of each, in chain order; empty if they were not asked for.
+    pub fn energies(&self) -> Vec<Vec<f64>> {
+        self.rounds.iter().map(|r| r.energies.clone()).collect()
     }
 
     /// Bytes in use.
@@ -138,14 +153,18 @@ impl History {
         self.stride
     }
 
-    /// Appends the states after an iteration, and forgets those that no later window reaches.
+    /// [`History::remember`] without ln q.
     pub fn push(&mut self, iteration: usize, rows: Vec<Row>) {
+        self.remember((iteration, rows, Vec::new()));
+    }
+
+    /// Appends the states after an iteration, and forgets those that no later window reaches.
+    pub fn remember(&mut self, (iteration, rows, energies): Remembered) {
         while self.rounds.front().is_some_and(|r| r.iteration < iteration / 2) {
             self.remove(0);
         }
         if iteration.is_multiple_of(self.stride) {
-            self.bytes += rows.iter().map(Row::bytes).sum::<u64>();
-            self.rounds.push_back(Round { iteration, rows });
+            self.append(Round { iteration, rows, energies });
         }
         // Thin evenly. One round is always kept: with nothing at all no move could adapt.
         while self.bytes > self.budget && self.rounds.len() > 1 {
@@ -161,7 +180,7 @@ impl History {
 
     fn remove(&mut self, at: usize) {
         if let Some(round) = self.rounds.remove(at) {
-            self.bytes -= round.rows.iter().map(Row::bytes).sum::<u64>();
+            self.bytes -= round.bytes();
         }
     }
 
@@ -189,40 +208,52 @@ impl Past<'_> {
         self.to - self.from
     }
 
-    /// Draws zᵃ from the chain's own past and zᵇ from everybody's, not the same partition, and
-    /// then i, j uniformly from the pairs on which they disagree. Writes labels of zᵃ ∨ zᵇ.
-    /// `None` if no disagreement was found.
-    pub fn draw_disagreement(
-        &self,
-        rng: &mut Rng,
-        disagreement: &mut Disagreement,
-        agreed: &mut Vec<u32>,
-    ) -> Option<(Item, Item)> {
+    /// A state from the chain's own past; `None` if there is no past.
+    pub fn own(&self, rng: &mut Rng) -> Option<&Row> {
+        Some(self.draw_own(rng)?.row)
+    }
+
+    /// A state from everybody's past.
+    pub fn any(&self, rng: &mut Rng) -> Option<&Row> {
+        Some(self.draw_any(rng)?.row)
+    }
+
+    /// A state from the past of the other chains; `None` also if there are none.
+    pub fn other(&self, rng: &mut Rng) -> Option<&Row> {
+        let round = self.draw_round(rng)?;
+        let others = (round.rows.len() as u64).checked_sub(1).filter(|&others| others > 0)?;
+        let chain = rng.below(others) as usize;
+        Some(&round.rows[chain + usize::from(chain >= self.chain)])
+    }
+
+    /// The likelier of two states from the chain's own past.
+    pub fn likely_own(&self, rng: &mut Rng) -> Option<&Row> {
+        Some(Drawn::likelier(self.draw_own(rng)?, self.draw_own(rng)?))
+    }
+
+    /// The likelier of two states from everybody's past.
+    pub fn likely_any(&self, rng: &mut Rng) -> Option<&Row> {
+        Some(Drawn::likelier(self.draw_any(rng)?, self.draw_any(rng)?))
+    }
+
+    fn draw_round(&self, rng: &mut Rng) -> Option<&Round> {
         let rounds = self.rounds() as u64;
-        if rounds == 0 {
-            return None;
-        }
-        for _ in 0..TRIES {
-            let own = &self.round(rng.below(rounds)).rows[self.chain];
-            let others = &self.round(rng.below(rounds)).rows;
-            let other = &others[rng.below(others.len() as u64) as usize];
-            if let Some(pair) = disagreement.draw(own, other, rng, agreed) {
-                return Some(pair);
-            }
-        }
-        None
+        (rounds > 0).then(|| self.round(rng.below(rounds)))
+    }
+
+    fn draw_own(&self, rng: &mut Rng) -> Option<Drawn<'_>> {
+        Some(Drawn::new(self.draw_round(rng)?, self.chain))
+    }
+
+    fn draw_any(&self, rng: &mut Rng) -> Option<Drawn<'_>> {
+        let round = self.draw_round(rng)?;
+        Some(Drawn::new(round, rng.below(round.rows.len() as u64) as usize))
     }
 
     /// Labels of a state from the chain's own past and of one from everybody's; none if there is no past.
     pub fn draw_two(&self, rng: &mut Rng) -> Vec<Vec<u32>> {
-        let rounds = self.rounds() as u64;
-        if rounds == 0 {
-            return Vec::new();
-        }
-        let own = &self.round(rng.below(rounds)).rows[self.chain];
-        let others = &self.round(rng.below(rounds)).rows;
-        let other = &others[rng.below(others.len() as u64) as usize];
-        vec![own.labels(), other.labels()]
+        let two = self.own(rng).and_then(|own| Some(vec![own.labels(), self.any(rng)?.labels()]));
+        two.unwrap_or_default()
     }
 
     fn round(&self, index: u64) -> &Round {
@@ -230,59 +261,19 @@ impl Past<'_> {
     }
 }
 
-/// Finds pairs on which two partitions disagree, in O(n).
-#[derive(Debug, Clone, Default)]
-pub struct Disagreement {
-    a: Vec<u32>,
-    b: Vec<u32>,
-    refiner: Refiner,
-    counts: [Vec<u32>; 3],
+/// A past state.
+struct Drawn<'h> {
+    row: &'h Row,
+    /// ln q, if it is known.
+    energy: Option<f64>,
 }
 
-impl Disagreement {
-    /// A pair that is uniform over those which one of zᵃ, zᵇ joins and the other parts; `None` if
-    /// there are none. Writes labels of zᵃ ∨ zᵇ.
-    pub fn draw(
-        &mut self,
-        za: &Row,
-        zb: &Row,
-        rng: &mut Rng,
-        agreed: &mut Vec<u32>,
-    ) -> Option<(Item, Item)> {
-        za.unpack(&mut self.a);
-        zb.unpack(&mut self.b);
-        let Self { a, b, refiner, counts: [in_a, in_b, in_both] } = self;
-        refiner.refine(a, b, agreed);
-        count(a, in_a);
-        count(b, in_b);
-        count(agreed, in_both);
-        // Item i disagrees about those who share its block in a or in b, but not in both. Chosen
-        // with that weight, and then j uniformly among them, every ordered pair is equally likely.
-        let partners = |i: usize| {
-            let both = in_both[agreed[i] as usize];
-            u64::from(in_a[a[i] as usize] - both) + u64::from(in_b[b[i] as usize] - both)
-        };
-        let total: u64 = (0..a.len()).map(partners).sum();
-        if total == 0 {
-            return None;
-        }
-        let mut left = rng.below(total);
-        let i = (0..a.len()).find(|&i| {
-            let here = partners(i);
-            let found = left < here;
-            left = if found { left } else { left - here };
-            found
-        })?;
-        let j = (0..a.len()).filter(|&j| (a[i] == a[j]) != (b[i] == b[j])).nth(left as usize)?;
-        Some((Item::new(i), Item::new(j)))
+impl<'h> Drawn<'h> {
+    fn new(round: &'h Round, chain: usize) -> Self {
+        Drawn { row: &round.rows[chain], energy: round.energies.get(chain).copied() }
     }
-}
 
-/// How often each label occurs.
-fn count(labels: &[u32], counts: &mut Vec<u32>) {
-    counts.clear();
-    counts.resize(labels.iter().max().map_or(0, |&m| m as usize + 1), 0);
-    for &label in labels {
-        counts[label as usize] += 1;
+    fn likelier(first: Self, second: Self) -> &'h Row {
+        if second.energy > first.energy { second.row } else { first.row }
     }
 }

@@ -65,4 +65,5 @@ pub mod state;
 pub mod store;
 pub mod summary;
 pub mod sweep;
+pub mod tuning;
 pub mod verify;

@@ -309,6 +309,16 @@ pub trait Job {
     fn run<M: Model>(self, target: Target<M>) -> Result<Self::Output>;
 }
 
+/// Tells whether a target can be heated, so that a ladder is possible.
+pub struct CanBeHeated;
+
+impl Job for CanBeHeated {
+    type Output = bool;
+    fn run<M: Model>(self, target: Target<M>) -> Result<bool> {
+        Ok(target.can_be_heated())
+    }
+}
+
 /// A job with a target under constraints.
 struct Constrained<J>(J, Constraints);
 

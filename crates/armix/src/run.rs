@@ -6,6 +6,7 @@ use crate::history::Row;
 use crate::ladder::{Ladder, Rungs};
 use crate::moves::{Options, Schedule};
 use crate::partition::{Partition, canonical};
+use crate::tuning::Mix;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -68,7 +69,7 @@ impl fmt::Display for Start {
 }
 
 /// All that a run depends on besides data and model. The result is a function of these, except
-/// that `threads` does not change it.
+/// that `threads` does not change it. The default is what the paper did; [`Wishes`] has what is recommended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// R: independent ensembles. Convergence is judged between them.
@@ -106,6 +107,40 @@ pub struct Settings {
     pub threads: usize,
     /// Keep the labels of every so-manieth iteration in [`Trace::draws`].
     pub keep_draws: Option<usize>,
+}
+
+/// What was said about how to sample. What was not said depends on the data: see [`Wishes::settings`].
+#[derive(Debug, Clone, Default)]
+pub struct Wishes {
+    /// Chains of an ensemble.
+    pub chains: Option<usize>,
+    /// Their ladder.
+    pub ladder: Option<Ladder>,
+    /// The moves of an iteration.
+    pub schedule: Option<Schedule>,
+}
+
+impl Wishes {
+    /// Rungs if nothing is said. docs/MIXING.md has what this is worth.
+    pub const RUNGS: &str = "16";
+
+    /// Cold chains of an ensemble without a ladder.
+    pub const COLD: usize = 8;
+
+    /// The settings that follow: a ladder for one chain, if the model can be heated; or else, if a number of
+    /// chains was asked for, cold chains alone as in the paper.
+    pub fn settings(self, can_be_heated: bool) -> Settings {
+        let climbs = can_be_heated && self.chains.is_none();
+        let usual = || match climbs {
+            true => Wishes::RUNGS.parse().unwrap_or_default(),
+            false => Ladder::NONE,
+        };
+        let ladder = self.ladder.unwrap_or_else(usual);
+        let chains = if ladder.is_none() { Wishes::COLD } else { 1 };
+        let schedule = self.schedule.unwrap_or_else(|| Schedule::usual(!ladder.is_none()));
+        let chains = self.chains.unwrap_or(chains);
+        Settings { chains, ladder, schedule, ..Settings::default() }
+    }
 }
 
 /// What runs of before this could be chosen did.
@@ -313,6 +348,8 @@ pub struct Run {
     pub ladders: Vec<Rungs>,
     /// What the hot chains did, by entry of the schedule; empty if there are none.
     pub hot: Vec<Counter>,
+    /// How often the ensembles make which moves, if their schedules were tuned.
+    pub mixes: Vec<Mix>,
 }
 
 impl Run {
@@ -352,6 +389,7 @@ impl Run {
             seconds: 0.0,
             ladders: Vec::new(),
             hot: Vec::new(),
+            mixes: Vec::new(),
         })
     }
 

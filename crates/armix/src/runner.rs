@@ -1,6 +1,7 @@
 //! One chain with its moves and its records.
 
 use crate::checkpoint::ChainCheckpoint;
+use crate::compare::variation_of_information;
 use crate::error::{Error, Result};
 use crate::history::{Past, Row};
 use crate::hyper::Hyper;
@@ -13,6 +14,7 @@ use crate::rng::{Purpose, Rng};
 use crate::run::{Counter, Settings, Start, Trace};
 use crate::state::Target;
 use crate::sweep::Sample;
+use crate::tuning::{Achieved, Mix};
 use std::time::Instant;
 
 /// A chain that makes iterations and keeps records of them.
@@ -30,7 +32,14 @@ pub(crate) struct Runner<M: Model> {
     label_of: Vec<u32>,
     warmup: Gibbs,
     moves: Vec<Box<dyn Move<M>>>,
+    /// How often they are made, once a schedule that tunes itself is tuned.
+    pub(crate) mix: Option<Mix>,
+    /// What they achieved in the last iteration, until then; else nothing.
+    pub(crate) achieved: Vec<Achieved>,
+    /// ln q(z) at inverse temperature 1, if somebody wants to know; else 0.
+    pub(crate) energy: f64,
     place: (u64, u64),
+    weighs_past: bool,
     /// The hyper-parameters now, and ln of their prior; nothing if they are not sampled.
     pub(crate) hypers: Vec<f64>,
     ln_hypers: f64,
@@ -108,6 +117,10 @@ impl<M: Model> Runner<M> {
             proposals: Counter::default(),
             last: counters,
             warmup: Gibbs::default(),
+            mix: None,
+            achieved: Vec::new(),
+            energy: 0.0,
+            weighs_past: settings.schedule.weighs_past(),
             moves,
             place,
         };
@@ -157,8 +170,9 @@ impl<M: Model> Runner<M> {
         let (ensemble, chain) = self.place;
         let mut rng = Rng::new(Purpose::Iteration, settings.seed, ensemble, chain, t as u64);
         self.chain.lay_out(past, &mut rng);
-        // A ladder is tuned for the moves that it is used with.
-        if t < settings.warmup && settings.ladder.is_none() {
+        // A ladder is tuned for the moves that it is used with, and a schedule while it is used.
+        let tuned = settings.schedule.is_tuned();
+        if t < settings.warmup && settings.ladder.is_none() && !tuned {
             self.chain.change(|state| self.warmup.scan(state, &mut Sample(&mut rng)));
         } else {
             self.scheduled(settings, past, &mut rng);
@@ -169,6 +183,9 @@ impl<M: Model> Runner<M> {
         }
         self.chain.compact();
         self.chain.pick_up(&mut rng);
+        if self.weighs_past {
+            self.energy = self.chain.state().ln_joint();
+        }
         self.chain.z().write_labels(&mut self.labels, &mut self.label_of);
         self.row.repack(&self.labels);
         if t >= settings.warmup && self.place.1 < settings.chains as u64 {
@@ -176,32 +193,65 @@ impl<M: Model> Runner<M> {
         }
     }
 
+    /// Which of the moves are scans.
+    pub(crate) fn is_scan(&self) -> Vec<bool> {
+        self.moves.iter().map(|m| m.is_scan()).collect()
+    }
+
     fn scheduled(&mut self, settings: &Settings, past: Past<'_>, rng: &mut Rng) {
-        let Runner { chain, moves, last, .. } = self;
-        for ((entry, step), counter) in settings.schedule.moves().iter().zip(moves).zip(last) {
-            *counter = Counter::default();
-            let (began, work) = (Instant::now(), chain.work());
-            for _ in 0..entry.1 {
-                match step.step(chain, past, rng) {
-                    Outcome::Idle => counter.idle += 1,
-                    Outcome::Scanned => {
-                        counter.proposed += 1;
-                        counter.accepted += 1;
-                    }
-                    Outcome::Proposed { accepted } => {
-                        counter.proposed += 1;
-                        counter.accepted += u64::from(accepted);
-                        self.proposals.proposed += 1;
-                        self.proposals.accepted += u64::from(accepted);
-                    }
+        self.last.iter_mut().for_each(|counter| *counter = Counter::default());
+        self.achieved.clear();
+        let entries = settings.schedule.moves();
+        match self.mix.take() {
+            Some(mix) => {
+                (0..mix.proposals).for_each(|_| self.make(mix.draw(rng), past, rng));
+                for (entry, (_, times)) in entries.iter().enumerate() {
+                    let times = if self.moves[entry].is_scan() { *times } else { 0 };
+                    (0..times).for_each(|_| self.make(entry, past, rng));
+                }
+                self.mix = Some(mix);
+            }
+            None => {
+                if settings.schedule.is_tuned() {
+                    self.achieved.resize(entries.len(), Achieved::default());
+                }
+                for (entry, (_, times)) in entries.iter().enumerate() {
+                    (0..*times).for_each(|_| self.make(entry, past, rng));
                 }
             }
-            counter.seconds = began.elapsed().as_secs_f64();
-            counter.work = chain.work() - work;
         }
         for (sum, counter) in self.trace.counters.iter_mut().zip(&self.last) {
             sum.add(counter);
         }
+    }
+
+    /// Makes a move once, and counts what came of it.
+    fn make(&mut self, entry: usize, past: Past<'_>, rng: &mut Rng) {
+        let Runner { chain, moves, last, proposals, achieved, labels, label_of, .. } = self;
+        let tuning = achieved.get_mut(entry);
+        if tuning.is_some() {
+            chain.z().write_labels(labels, label_of);
+        }
+        let (began, work) = (Instant::now(), chain.work());
+        let mut counter = Counter::default();
+        match moves[entry].step(chain, past, rng) {
+            Outcome::Idle => counter.idle = 1,
+            Outcome::Scanned => (counter.proposed, counter.accepted) = (1, 1),
+            Outcome::Proposed { accepted } => {
+                (counter.proposed, counter.accepted) = (1, u64::from(accepted));
+                proposals.proposed += 1;
+                proposals.accepted += u64::from(accepted);
+            }
+        }
+        counter.seconds = began.elapsed().as_secs_f64();
+        counter.work = chain.work() - work;
+        if let Some(achieved) = tuning {
+            let moved = counter.accepted > 0 && !moves[entry].is_scan();
+            let jump =
+                if moved { variation_of_information(labels, &chain.z().labels()) } else { 0.0 };
+            achieved.add(&Achieved { tried: 1.0, work: counter.work as f64, jump });
+        }
+        last[entry].add(&counter);
     }
 
     fn record(&mut self, settings: &Settings, iteration: usize) {

@@ -55,6 +55,12 @@ impl<M: Model> Target<M> {
         Ok(Target::with_prior(model, prior.into()))
     }
 
+    /// Whether it can be sampled at other temperatures, too: what models without closed form lay out for the moves would have
+    /// to be heated as well.
+    pub fn can_be_heated(&self) -> bool {
+        self.model.reals_per_block() == 0
+    }
+
     /// The posterior of a model under any prior for as many items.
     pub fn with_prior(model: M, prior: Prior) -> Self {
         Target {

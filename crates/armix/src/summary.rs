@@ -4,6 +4,7 @@ use crate::diagnose::{self, Diagnosis, Verdict, mean_sd};
 use crate::evidence::{LogEvidence, log_evidence};
 use crate::ladder::Rungs;
 use crate::run::Run;
+use crate::tuning::Mix;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -42,6 +43,9 @@ pub struct Summary {
     /// The hyper-parameters by name, if they were sampled.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "in_order")]
     pub hypers: Vec<(String, HyperSummary)>,
+    /// How often each ensemble makes which proposals in an iteration, if the schedule was tuned.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub proposals: Vec<Vec<(String, f64)>>,
     /// What happened on the ladders, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ladder: Option<LadderSummary>,
@@ -50,6 +54,15 @@ pub struct Summary {
     pub normalised_iterations: Vec<Option<f64>>,
     /// The partition of highest log joint that any chain visited: a label for each item.
     pub best_partition: Vec<u32>,
+}
+
+fn proposals(run: &Run) -> Vec<Vec<(String, f64)>> {
+    let names = || run.settings.schedule.moves().iter().map(|(name, _)| name.clone());
+    let of = |mix: &Mix| {
+        let often = mix.probabilities.iter().map(|p| p * mix.proposals as f64);
+        names().zip(often).filter(|(_, often)| *often > 0.0).collect()
+    };
+    run.mixes.iter().map(of).collect()
 }
 
 /// The ladders of all ensembles.
@@ -187,6 +200,7 @@ impl Summary {
             },
             blocks: blocks(run, burn_in),
             hypers: hypers(run, diagnosis),
+            proposals: proposals(run),
             ladder: LadderSummary::new(run),
             normalised_iterations: normalised_iterations(run),
             best_partition,

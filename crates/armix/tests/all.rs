@@ -23,3 +23,4 @@ mod salso;
 mod shared;
 mod store;
 mod tables;
+mod tuning;

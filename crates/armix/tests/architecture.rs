@@ -54,14 +54,16 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "sweep",
         ],
     ),
+    ("tuning", &["rng"]),
     ("ladder", &["error", "moves", "rng", "special"]),
-    ("run", &["error", "history", "ladder", "moves", "partition"]),
+    ("run", &["error", "history", "ladder", "moves", "partition", "tuning"]),
     ("evidence", &["diagnose", "ladder", "run", "special"]),
-    ("checkpoint", &["history", "ladder", "partition", "run"]),
+    ("checkpoint", &["history", "ladder", "partition", "run", "tuning"]),
     (
         "runner",
         &[
             "checkpoint",
+            "compare",
             "error",
             "history",
             "hyper",
@@ -72,12 +74,16 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "run",
             "state",
             "sweep",
+            "tuning",
         ],
     ),
-    ("ensemble", &["checkpoint", "error", "history", "ladder", "model", "run", "runner", "state"]),
+    (
+        "ensemble",
+        &["checkpoint", "error", "history", "ladder", "model", "run", "runner", "state", "tuning"],
+    ),
     ("store", &["checkpoint", "ensemble", "error", "history", "ladder", "prior", "run"]),
     ("diagnose", &["compare", "error", "history", "partition", "rng", "run", "special"]),
-    ("summary", &["diagnose", "evidence", "ladder", "run"]),
+    ("summary", &["diagnose", "evidence", "ladder", "run", "tuning"]),
     (
         "predict",
         &["data", "error", "history", "model", "partition", "relations", "rng", "run", "state"],
@@ -153,7 +159,19 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("builtin", &["data", "error", "families", "rng"]),
     (
         "verify",
-        &["exact", "model", "models", "moves", "partition", "prior", "rng", "state", "sweep"],
+        &[
+            "exact",
+            "history",
+            "ladder",
+            "model",
+            "models",
+            "moves",
+            "partition",
+            "prior",
+            "rng",
+            "state",
+            "sweep",
+        ],
     ),
 ];
 

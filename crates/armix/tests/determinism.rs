@@ -43,6 +43,8 @@ fn any_number_of_threads_gives_the_same_run() {
     assert!(karate(&lonely(1)) == karate(&lonely(4)), "more threads than chains");
     let heated = |threads| Settings { ladder: "4".parse().unwrap(), threads, ..settings() };
     assert!(karate(&heated(1)) == karate(&heated(3)), "hot chains");
+    let tuned = |threads| Settings { schedule: "auto".parse().unwrap(), threads, ..settings() };
+    assert!(karate(&tuned(1)) == karate(&tuned(3)), "a tuned schedule");
     assert!(one != karate(&Settings { seed: 2, ..settings() }), "the seed matters");
 }
 

@@ -3,14 +3,16 @@
 //! If z ← move(z | Y) and Y ← p(Y | z) alternate, z must be distributed as the prior and Y as its
 //! marginal. Means of functions of z are compared with their exact values under the prior, those of
 //! Y with independent draws. A deviation of more than 5 standard errors (Student, 99 degrees of freedom:
-//! p = 2.5e-6, two-sided) fails: with 9 moves, 13 models and 7 functions the false-alarm rate is below 2.2e-3 for
+//! p = 2.5e-6, two-sided) fails: with 9 moves, 13 models and 7 functions, 8 strategies and exchanges the false-alarm rate is below 2.3e-3 for
 //! the file. All models but the first two, with which every move is tried at length, make fewer steps.
 
 use armix::diagnose::mean_sd;
-use armix::history::{History, Row};
+use armix::exact;
+use armix::history::{History, Past, Row};
+use armix::ladder::{Ladder, Round, Rungs};
 use armix::model::Model;
 use armix::models::{self, Visitor};
-use armix::moves::{Chain, Move, Options, registry};
+use armix::moves::{Chain, Move, Options, Outcome, registry};
 use armix::partition::{Partition, all_partitions};
 use armix::prior::{Components, PriorChoice};
 use armix::rng::{Purpose, Rng};
@@ -163,6 +165,50 @@ fn every_move_with_every_model() {
         }
     }
     models::visit_all(&mut Geweke);
+}
+
+#[test]
+fn strategies() {
+    let arm = registry::<models::Irm>().into_iter().find(|e| e.name == "arm").unwrap();
+    for strategy in armix::moves::strategies::registry() {
+        let mut step = arm.build_with(&Options::default(), (strategy.make)());
+        let (deviation, name) = deviation(&mut *step, CRP, (CRP, ALPHA));
+        assert!(deviation < LIMIT, "{}: {name} {deviation}", strategy.name);
+    }
+}
+
+/// An exchange with a hot chain, whose state is an exact draw from what it would sample.
+struct WithHot {
+    real: f64,
+    claimed: f64,
+}
+
+impl<M: Model> Move<M> for WithHot {
+    fn step(&mut self, chain: &mut Chain<M>, _past: Past<'_>, rng: &mut Rng) -> Outcome {
+        let target = chain.state().target().clone();
+        let rows = exact::posterior(&target.at(self.real)).unwrap();
+        let weights: Vec<f64> = rows.iter().map(|r| r.probability).collect();
+        let hot = &rows[rng.weighted(&weights, 1.0)].labels;
+        let energies = [target.ln_q(&chain.z().labels()), target.ln_q(hot)];
+        let mut rungs = Rungs::new(&Ladder::Given(vec![1.0, self.claimed]));
+        let round = Round { seed: rng.bits(), ensemble: 0, t: 0, warmup: 0 };
+        let accepted = !rungs.exchanges(&energies, &round).is_empty();
+        if accepted {
+            *chain = Chain::new(&target, hot);
+        }
+        Outcome::Proposed { accepted }
+    }
+}
+
+#[test]
+fn exchanges() {
+    let mut right = WithHot { real: 0.5, claimed: 0.5 };
+    let (found, name) = deviation::<models::Irm>(&mut right, CRP, (CRP, ALPHA));
+    assert!(found < LIMIT, "{name} {found}");
+    // Whatever the hot chain has is taken.
+    let mut wrong = WithHot { real: 0.5, claimed: 1.0 };
+    let (found, _) = deviation::<models::Irm>(&mut wrong, CRP, (CRP, ALPHA));
+    assert!(found > 2.0 * LIMIT, "only {found} standard errors");
 }
 
 /// The other priors, with the moves that differ most in what they ask of a prior.

@@ -4,7 +4,7 @@ use armix::constraints::Constraints;
 use armix::data::Graph;
 use armix::model::Model;
 use armix::models::{self, Bernoulli, Irm, Visitor};
-use armix::moves::registry;
+use armix::moves::{registry, strategies};
 use armix::partition::Item;
 use armix::state::Target;
 use armix::sweep::{Buffers, Offer, sweep};
@@ -65,6 +65,26 @@ fn two_and_three_items() {
     }
 }
 
+/// Strategies choose φ and know nothing of models: one that looks at other blocks and one that does not are enough.
+#[test]
+fn every_strategy_with_every_move_that_uses_the_past() {
+    fn check<M: Model>(target: Target<M>) {
+        let problem = Problem::new(target);
+        for entry in registry::<M>().iter().filter(|e| e.uses_past()) {
+            for strategy in strategies::registry() {
+                let errors = problem.with_strategy(entry.name, &strategy, 60);
+                let what = (entry.name, strategy.name, M::NAME);
+                assert!(errors.backgrounds > 20 && errors.paths > 0, "{what:?}: {errors:?}");
+                assert!(errors.within(EXACT), "{what:?}: {errors:?}");
+            }
+        }
+    }
+    check(Target::new(Bernoulli::example(5), 1.3).unwrap());
+    check(Target::new(Irm::example(5), 1.3).unwrap());
+    let tied = constrained(&[vec![0, 3]], &[1, 2], Some(3));
+    check(Target::new(Irm::example(5), 1.3).unwrap().with(tied));
+}
+
 /// 12 ordered pairs × 24 orders and, with a past, 10 refinements that part each pair.
 #[test]
 fn every_background_is_listed() {
@@ -80,7 +100,7 @@ fn negative_controls_are_detected() {
     impl Visitor for Controls {
         fn visit<M: Model>(&mut self) {
             let all = controls::all(&Problem::<M>::example(4));
-            assert_eq!(all.len(), 4);
+            assert_eq!(all.len(), 6);
             for (name, errors) in all {
                 assert!(!errors.within(EXACT), "{name} × {}: {errors:?}", M::NAME);
                 assert!(errors.invariance > 1e-3, "{name} × {}: {errors:?}", M::NAME);

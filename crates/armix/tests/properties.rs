@@ -1,6 +1,8 @@
 //! Fast code against its naive twin, on random input.
 
-use armix::history::{Disagreement, History, Row};
+use armix::history::{History, Row};
+use armix::moves::Phi;
+use armix::moves::strategies::{self, Disagreement};
 use armix::partition::{Comparer, Item, Partition, Refiner, Slot, all_partitions, canonical};
 use armix::rng::{Purpose, Rng};
 use proptest::prelude::*;
@@ -244,10 +246,108 @@ fn a_past_that_agrees_offers_nothing() {
         history.push(t, vec![Row::new(&[0, 1, 0]); 3]);
     }
     let mut rng = Rng::from_seed(Purpose::Test, 1);
-    let drawn = history.past(1, 10).draw_disagreement(
-        &mut rng,
-        &mut Disagreement::default(),
-        &mut Vec::new(),
-    );
-    assert_eq!(drawn, None);
+    for strategy in strategies::registry() {
+        let mut phi = Phi::new(3);
+        let drawn = strategies::Strategy::draw(
+            &mut *(strategy.make)(),
+            history.past(1, 10),
+            &mut rng,
+            &mut phi,
+        );
+        assert!(!drawn, "{}", strategy.name);
+    }
+}
+
+fn draw(strategy: &mut dyn strategies::Strategy, history: &History, rng: &mut Rng) -> Phi {
+    let mut phi = Phi::new(6);
+    assert!(strategies::Strategy::draw(strategy, history.past(1, 4), rng, &mut phi));
+    phi
+}
+
+/// Whatever a strategy draws parts i and j; and each draws from what it says.
+#[test]
+fn strategies_draw_what_they_say() {
+    let mut history = History::new(1 << 20);
+    // Chain 0 disagrees with itself about 0 and 1, chain 1 about 2 and 3, chain 2 about 4 and 5; the first two
+    // iterations are likelier.
+    let rows = |t: u32| {
+        let apart = |pair: u32| -> Vec<u32> {
+            (0..6).map(|i| u32::from(t % 2 == 1 && i == 2 * pair)).collect()
+        };
+        (0..3).map(|chain| Row::new(&canonical(&apart(chain)))).collect()
+    };
+    for t in 0..4 {
+        let energy = if t < 2 { 5.0 } else { -5.0 };
+        history.remember((t as usize, rows(t), vec![energy; 3]));
+    }
+    let mut rng = Rng::from_seed(Purpose::Test, 4);
+    for entry in strategies::registry() {
+        let mut strategy = (entry.make)();
+        for _ in 0..200 {
+            let phi = draw(&mut *strategy, &history, &mut rng);
+            assert_ne!(phi.agreed[phi.i.index()], phi.agreed[phi.j.index()], "{}", entry.name);
+            assert_eq!(phi.sets, entry.name == "sets");
+            // Item 2 stands apart in the past of chain 1 alone, which `others` does not look at.
+            assert!(entry.name != "others" || phi.agreed[2] == phi.agreed[3]);
+        }
+    }
+}
+
+/// Cells are drawn by the product of their weights: each count is within 5 standard deviations; with at most 15 pairs in each of 40
+/// examples, the false-alarm rate is below 4e-4.
+#[test]
+fn cells_are_drawn_by_their_weights() {
+    let weights: [fn(f64) -> f64; 2] = [|_| 1.0, f64::sqrt];
+    let mut rng = Rng::from_seed(Purpose::Test, 10);
+    let partitions = all_partitions(6);
+    for example in 0..40 {
+        let mut pick = || partitions[rng.below(partitions.len() as u64) as usize].clone();
+        let (a, b, weight) = (pick(), pick(), weights[example % 2]);
+        let (rows, mut agreed) = ((Row::new(&a), Row::new(&b)), Vec::new());
+        let mut disagreement = Disagreement::default();
+        let mut counts: BTreeMap<(usize, usize), f64> = BTreeMap::new();
+        let draws = 20_000;
+        for _ in 0..draws {
+            let drawn = disagreement.draw_cells(&rows.0, &rows.1, weight, &mut rng, &mut agreed);
+            let Some((i, j)) = drawn else { continue };
+            *counts.entry((i.index().min(j.index()), i.index().max(j.index()))).or_default() += 1.0;
+        }
+        let size = |i: usize| {
+            let same = |j: &usize| together(&a, i, *j) && together(&b, i, *j);
+            (0..6).filter(same).count() as f64
+        };
+        let expected: BTreeMap<(usize, usize), f64> = (0..6)
+            .flat_map(|i| (i + 1..6).map(move |j| (i, j)))
+            .filter(|&(i, j)| together(&a, i, j) != together(&b, i, j))
+            .map(|(i, j)| ((i, j), weight(size(i)) * weight(size(j)) / size(i) / size(j)))
+            .collect();
+        let whole: f64 = expected.values().sum();
+        assert!(counts.keys().eq(expected.keys()), "{a:?} {b:?}");
+        for (pair, weight) in &expected {
+            let p = weight / whole;
+            let sd = (f64::from(draws) * p * (1.0 - p)).sqrt();
+            let away = (counts[pair] - f64::from(draws) * p).abs();
+            assert!(away <= 5.0 * sd, "{a:?} {b:?} {pair:?}: {away} {sd}");
+        }
+    }
+}
+
+/// Past states by how likely they are: of two that are drawn the likelier, so that three in four are of the better half.
+#[test]
+fn likely_states_are_preferred() {
+    let mut history = History::new(1 << 20);
+    for t in 0..100 {
+        let better = t % 2 == 0;
+        let row = if better { [0, 0, 1] } else { [0, 1, 1] };
+        history.remember((t, vec![Row::new(&row)], vec![f64::from(u8::from(better))]));
+    }
+    let mut rng = Rng::from_seed(Purpose::Test, 5);
+    let past = history.past(0, 100);
+    let (mut better, draws) = (0.0, 10_000);
+    for _ in 0..draws {
+        let row = past.likely_any(&mut rng).unwrap();
+        better += f64::from(u8::from(row.labels() == [0, 0, 1]));
+    }
+    let (mean, sd) = (0.75 * f64::from(draws), (0.1875 * f64::from(draws)).sqrt());
+    assert!((better - mean).abs() < 5.0 * sd, "{better}");
 }

@@ -199,6 +199,13 @@ fn any_number_of_ranks_and_threads_gives_the_same_run() {
     for ranks in 2..=3 {
         assert!(sample(ranks, &heated) == sample(1, &heated), "ladders on {ranks} ranks");
     }
+    let schedule = || "auto:arm:likely,sm,gibbs".parse().unwrap();
+    for every in [1, 7] {
+        let tuned = Settings { schedule: schedule(), exchange_every: every, ..settings() };
+        for ranks in [2, 5] {
+            assert!(sample(ranks, &tuned) == sample(1, &tuned), "a tuned schedule, {ranks} ranks");
+        }
+    }
     let thinned = Settings { history_bytes: 3000, ..settings() };
     assert!(sample(4, &thinned) == sample(1, &thinned), "a thinned past");
     assert!(sample(1, &thinned) != sample(1, &settings()), "thinning matters");

@@ -141,6 +141,21 @@ fn variants() -> Vec<(&'static str, Settings, Saving)> {
             Settings { ladder: "1,0.5".parse().unwrap(), sample_hyper: true, ..settings() },
             all(),
         ),
+        (
+            "tuned",
+            Settings { schedule: "auto:arm:likely,sm,gibbs".parse().unwrap(), ..settings() },
+            all(),
+        ),
+        (
+            "tuned with a ladder",
+            Settings {
+                schedule: "auto".parse().unwrap(),
+                ladder: "3:0.2".parse().unwrap(),
+                exchange_every: 4,
+                ..settings()
+            },
+            all(),
+        ),
         ("a thinned history", Settings { history_bytes: 2000, ..settings() }, all()),
     ]
 }

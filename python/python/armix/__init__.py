@@ -30,6 +30,7 @@ from ._labels import (
     rhat,
     salso,
     similarity,
+    strategies,
     vi,
 )
 
@@ -58,6 +59,7 @@ __all__ = [
     "rhat",
     "salso",
     "similarity",
+    "strategies",
     "vi",
 ]
 

@@ -96,14 +96,15 @@ def columns(columns: Sequence[tuple[str, Sequence[str | None]]], source: str, op
 def log_joint(data: Data, labels: NDArray[np.uint32]) -> float: ...
 def exact(data: Data) -> str: ...
 def moves() -> list[tuple[str, str]]: ...
+def strategies() -> list[tuple[str, str]]: ...
 def fit(
     data: Data,
     folder: str | Path,
     *,
-    moves: str,
+    moves: str | None,
     ensembles: int,
-    chains: int,
-    ladder: str,
+    chains: int | None,
+    ladder: str | None,
     iterations: int,
     warmup: int,
     seed: int,

@@ -65,9 +65,9 @@ def _check_interrupt(on_interrupt: str) -> None:
 def fit(
     data: Any,
     model: str | None = None,
-    moves: str | Sequence[str] = "arm,gibbs",
+    moves: str | Sequence[str] | None = None,
     ensembles: int = 4,
-    chains: int = 8,
+    chains: int | None = None,
     iterations: int = 1000,
     *,
     seed: int = 1,
@@ -82,7 +82,7 @@ def fit(
     gamma: float | None = None,
     components: str | None = None,
     sample_hyper: bool = False,
-    ladder: int | str | Sequence[float] = 1,
+    ladder: int | str | Sequence[float] | None = None,
     until_converged: bool = False,
     start: str | ArrayLike = "prior",
     threads: int | None = None,
@@ -133,11 +133,14 @@ def fit(
         "niw" (reals, with correlations), "student-t" (reals with outliers) or "mixed" (any columns); by default what the
         data are. Needed where data may be a network or a table.
     moves
-        The moves of an iteration, with repeats, as "arm-cells*5,arm,gibbs"; `armix.moves()` lists them.
+        The moves of an iteration, with repeats, as "arm-cells*5,arm:sizes,gibbs"; `armix.moves()` and `armix.strategies()` list
+        them. "auto" or "auto:LIST" tunes in warm-up how often each is made. By default "arm*3,gibbs" with a ladder and
+        "arm,gibbs" without.
     ensembles, chains
-        Independent ensembles, between which convergence is judged, of chains that learn from each other's past.
+        Independent ensembles, between which convergence is judged, of chains that learn from each other's past; by default
+        one with a ladder, or 8 without.
     iterations, warmup
-        Iterations that are recorded, and Gibbs iterations before them.
+        Iterations that are recorded, and iterations before them: Gibbs scans, or all moves if there is a ladder.
     seed
         The same data, settings and seed give the same bytes, here and on the command line, with any number of threads.
     alpha, beta
@@ -157,7 +160,7 @@ def fit(
     ladder
         Hot copies of every chain, which exchange states with it so that it does not get stuck: the number of rungs, as 16; with
         the lowest inverse temperature, as "16:0.25"; or all inverse temperatures, as [1, 0.9, 0.8]. With 0 as the lowest the
-        summary has an estimate of the evidence.
+        summary has an estimate of the evidence. By default 16; none (1) if `chains` is given or the model cannot be heated.
     until_converged
         Go on until the run has converged: it is asked after these iterations, and each time it is twice as long as the last
         time, unless `max_time` is up before.
@@ -204,7 +207,7 @@ def fit(
     >>> import armix
     >>> fit = armix.fit([(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)], iterations=100, progress=False)
     >>> fit.draws.shape
-    (4, 8, 100, 6)
+    (4, 1, 100, 6)
     """
     _check_interrupt(on_interrupt)
     converted = convert(
@@ -244,9 +247,9 @@ def fit(
     )
     begin = start if isinstance(start, str) else _codes(start, 1, "start").tolist()
     settings: dict[str, Any] = dict(
-        moves=moves if isinstance(moves, str) else ",".join(moves),
+        moves=moves if moves is None or isinstance(moves, str) else ",".join(moves),
         ensembles=_count("ensembles", ensembles, 1),
-        chains=_count("chains", chains, 1),
+        chains=None if chains is None else _count("chains", chains, 1),
         ladder=_ladder(ladder),
         iterations=_count("iterations", iterations, 1),
         warmup=_count("warmup", warmup),
@@ -286,9 +289,9 @@ def fit(
     return fitted
 
 
-def _ladder(ladder: int | str | Sequence[float]) -> str:
+def _ladder(ladder: int | str | Sequence[float] | None) -> str | None:
     """A ladder as the command line writes it."""
-    if isinstance(ladder, str):
+    if ladder is None or isinstance(ladder, str):
         return ladder
     if np.ndim(ladder) > 0:
         return ",".join(repr(float(b)) for b in np.asarray(ladder))

@@ -311,3 +311,13 @@ def moves() -> dict[str, str]:
     True
     """
     return dict(_armix.moves())
+
+
+def strategies() -> dict[str, str]:
+    """How the moves that use the past can choose what to part or join, as in "arm:cells", with a word about each.
+
+    >>> import armix
+    >>> "cells" in armix.strategies()
+    True
+    """
+    return dict(_armix.strategies())

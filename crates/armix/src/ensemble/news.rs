@@ -4,6 +4,7 @@ use super::Record;
 use crate::error::{Error, Result};
 use crate::history::Row;
 use crate::run::{Counter, TOP};
+use crate::tuning::Achieved;
 use serde::{Deserialize, Serialize};
 
 /// One iteration of one chain.
@@ -21,6 +22,8 @@ pub(super) struct Facts {
     pub(super) ensemble: usize,
     pub(super) chain: usize,
     pub(super) log_joint: f64,
+    pub(super) energy: f64,
+    pub(super) achieved: Vec<Achieved>,
     pub(super) blocks: usize,
     pub(super) largest: [u32; TOP],
     pub(super) hypers: Vec<f64>,
@@ -49,6 +52,8 @@ impl News {
             ensemble,
             chain,
             log_joint: record.log_joint,
+            energy: record.energy,
+            achieved: record.achieved.to_vec(),
             blocks: record.blocks,
             largest: record.largest,
             hypers: record.hypers.to_vec(),
@@ -62,6 +67,8 @@ impl News {
     pub(super) fn record(&self) -> Record<'_> {
         Record {
             log_joint: self.facts.log_joint,
+            energy: self.facts.energy,
+            achieved: &self.facts.achieved,
             blocks: self.facts.blocks,
             largest: self.facts.largest,
             hypers: &self.facts.hypers,
@@ -131,6 +138,8 @@ mod tests {
                 let labels = Row::new(&[0, most, 7]);
                 let record = Record {
                     log_joint: -1.5,
+                    energy: -2.5,
+                    achieved: &[Achieved { tried: 3.0, work: 9.0, jump: 0.25 }],
                     blocks: 3,
                     largest: [1; TOP],
                     hypers: &[0.5, 2.0],

@@ -7,7 +7,7 @@
 use super::exchange::{Exchange, Share};
 use super::news::{News, decode, encode, pack, unpack};
 use super::{Crew, Observer, Record, Sampler, Status, View, concluded, status};
-use crate::checkpoint::{Beside, Checkpoint, EnsembleCheckpoint, Resume};
+use crate::checkpoint::{Beside, Checkpoint, EnsembleCheckpoint, Learnt, Resume};
 use crate::error::{Error, Result};
 use crate::history::Row;
 use crate::ladder::Rungs;
@@ -28,8 +28,8 @@ enum Order {
 #[derive(Serialize, Deserialize)]
 struct Handover {
     checkpoint: Checkpoint,
-    /// By ensemble: what goes beside its chains, and its ladder.
-    beside: Vec<(Vec<Beside>, Option<Rungs>)>,
+    /// By ensemble: what goes beside its chains, its ladder, and what it has learnt.
+    beside: Vec<(Vec<Beside>, Option<Rungs>, Learnt)>,
     /// By ensemble: the rows after the iterations that are kept, in order.
     rows: Vec<Vec<(usize, Vec<Row>)>>,
 }
@@ -92,11 +92,17 @@ fn lead<M: Model>(
     order(exchange, Order::Stop);
     let (to, seconds) = (last.t, last.seconds);
     let (ladders, hot) = last.ladders_and_hot(settings);
+    let mixes = last.mixes();
     let saved = last.ensembles.into_iter().flat_map(|e| e.chains.into_iter().take(settings.chains));
     for (trace, saved) in board.traces.iter_mut().flatten().zip(saved) {
         (trace.counters, trace.best) = (saved.counters, saved.best);
     }
-    Ok(Run { ladders, hot, ..concluded(target, settings, (since, to), seconds, board.traces) })
+    Ok(Run {
+        ladders,
+        hot,
+        mixes,
+        ..concluded(target, settings, (since, to), seconds, board.traces)
+    })
 }
 
 /// Every other rank. Its run is of its own chains alone.
@@ -111,9 +117,9 @@ fn follow<M: Model>(
     let mut member = match handover {
         None => Member::new(target, settings, None, exchange, share)?,
         Some(Handover { mut checkpoint, beside, rows }) => {
-            for (ensemble, (beside, rungs)) in checkpoint.ensembles.iter_mut().zip(beside) {
+            for (ensemble, (beside, rungs, learnt)) in checkpoint.ensembles.iter_mut().zip(beside) {
                 ensemble.put_beside(&mut beside.into_iter());
-                ensemble.rungs = rungs;
+                (ensemble.rungs, ensemble.learnt) = (rungs, learnt);
             }
             let traces = vec![vec![Trace::default(); settings.chains]; settings.ensembles];
             let rows = |ensemble: usize, iteration: usize| {
@@ -174,15 +180,16 @@ impl Handover {
         Ok(Handover {
             rows: rows.collect::<Result<_>>()?,
             beside: (from.checkpoint.ensembles.iter())
-                .map(|e| (e.beside(), e.rungs.clone()))
+                .map(|e| (e.beside(), e.rungs.clone(), e.learnt.clone()))
                 .collect(),
             checkpoint: from.checkpoint.clone(),
         })
     }
 }
 
-/// Chains of an ensemble in a checkpoint: which ensemble, what goes beside them, their ladder, and the rest.
-type Part = (usize, Vec<Beside>, Option<Rungs>, EnsembleCheckpoint);
+/// Chains of an ensemble in a checkpoint: which ensemble, what goes beside them, their ladder and what they have learnt, and the
+/// rest.
+type Part = (usize, Vec<Beside>, Option<Rungs>, Learnt, EnsembleCheckpoint);
 
 /// The chains of this rank, and what they have to tell.
 struct Member<'t, M: Model> {
@@ -220,7 +227,7 @@ impl<'t, M: Model> Member<'t, M> {
         ensembles
             .map(|e| {
                 let part = e.checkpoint();
-                (e.index, part.beside(), part.rungs.clone(), part)
+                (e.index, part.beside(), part.rungs.clone(), part.learnt.clone(), part)
             })
             .collect()
     }
@@ -266,8 +273,8 @@ impl<'t, M: Model> Member<'t, M> {
                 if round.len() != settings.members() {
                     return Err(Error::new("states of some chains did not arrive"));
                 }
-                let rows = round.iter().map(|n| n.row.clone()).collect();
-                e.remember(settings, round[0].facts.t, rows);
+                let of_round = round.iter().map(|n| n.record());
+                e.remember(settings, round[0].facts.t, of_round);
             }
             e.settle(settings, *t);
         }
@@ -342,13 +349,14 @@ impl<M: Model> View for Desk<'_, '_, M> {
         order(*exchange, Order::Checkpoint);
         let own = pack(&self.member.parts()).unwrap_or_default();
         let (kept, chains) = (Vec::new(), Vec::new());
-        let none = EnsembleCheckpoint { stride: 1, kept, chains, rungs: None };
+        let learnt = Learnt::default();
+        let none = EnsembleCheckpoint { stride: 1, kept, chains, rungs: None, learnt };
         let mut ensembles = vec![none; sampler.settings.ensembles];
         for bytes in exchange.gather(own) {
             let parts: Vec<Part> = unpack(&bytes).expect("what was packed can be unpacked");
-            for (index, beside, rungs, mut part) in parts {
+            for (index, beside, rungs, learnt, mut part) in parts {
                 part.put_beside(&mut beside.into_iter());
-                ensembles[index].rungs = rungs;
+                (ensembles[index].rungs, ensembles[index].learnt) = (rungs, learnt);
                 // Ranks have chains in order, and the same past of an ensemble.
                 (ensembles[index].stride, ensembles[index].kept) = (part.stride, part.kept);
                 ensembles[index].chains.extend(part.chains);

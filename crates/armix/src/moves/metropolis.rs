@@ -1,6 +1,6 @@
 //! The one acceptance rule, for every proposal.
 
-use super::{Background, Move, Outcome, Phi, Proposal};
+use super::{Move, Outcome, Phi, Proposal, Strategy};
 use crate::history::Past;
 use crate::model::Model;
 use crate::partition::{Comparer, Partition, Slot};
@@ -183,15 +183,15 @@ pub fn acceptance(ln_ratio: f64) -> f64 {
 
 /// A proposal made into a move by the Metropolis-Hastings rule (eq. acceptrate).
 pub struct Metropolis<M: Model> {
-    background: Background,
+    strategy: Box<dyn Strategy>,
     phi: Phi,
     proposal: Box<dyn Proposal<M>>,
 }
 
 impl<M: Model> Metropolis<M> {
     /// The move that draws φ and accepts or rejects what the proposal makes of it.
-    pub fn new(background: Background, proposal: Box<dyn Proposal<M>>) -> Self {
-        Metropolis { background, phi: Phi::new(0), proposal }
+    pub fn new(strategy: Box<dyn Strategy>, proposal: Box<dyn Proposal<M>>) -> Self {
+        Metropolis { strategy, phi: Phi::new(0), proposal }
     }
 }
 
@@ -201,7 +201,8 @@ impl<M: Model> Move<M> for Metropolis<M> {
             self.phi = Phi::new(chain.z().n());
         }
         // φ is drawn without looking at the current state.
-        if !self.phi.draw(self.background, past, chain.state.units(), rng) {
+        let drawn = self.phi.draw(&mut *self.strategy, past, chain.state.units(), rng);
+        if !drawn || !self.phi.fits(chain.z()) {
             return Outcome::Idle;
         }
         let Chain { state, ln_q, proposed, replay, .. } = chain;

@@ -9,10 +9,12 @@ pub mod phi;
 pub mod reconfigure;
 pub mod schedule;
 pub mod split_merge;
+pub mod strategies;
 
 pub use metropolis::{Chain, Metropolis};
 pub use phi::{Background, Phi};
 pub use schedule::Schedule;
+pub use strategies::Strategy;
 
 use crate::history::Past;
 use crate::model::Model;
@@ -38,6 +40,11 @@ pub enum Outcome {
 pub trait Move<M: Model>: Send {
     /// Does it once.
     fn step(&mut self, chain: &mut Chain<M>, past: Past<'_>, rng: &mut Rng) -> Outcome;
+
+    /// Whether it needs no acceptance.
+    fn is_scan(&self) -> bool {
+        false
+    }
 }
 
 /// A recipe of sweeps that leaves q invariant by itself, so that nothing is ever rejected.
@@ -53,6 +60,10 @@ impl<M: Model> Move<M> for Scanned<M> {
     fn step(&mut self, chain: &mut Chain<M>, _past: Past<'_>, rng: &mut Rng) -> Outcome {
         chain.change(|state| self.0.scan(state, &mut Sample(rng)));
         Outcome::Scanned
+    }
+
+    fn is_scan(&self) -> bool {
+        true
     }
 }
 
@@ -82,14 +93,27 @@ pub struct Entry<M: Model> {
 }
 
 impl<M: Model> Entry<M> {
-    /// The move, ready for a chain.
+    /// The move, ready for a chain, with the strategy of the paper.
     pub fn build(&self, options: &Options) -> Box<dyn Move<M>> {
+        self.build_with(options, Box::<strategies::uniform::Uniform>::default())
+    }
+
+    /// The move with another strategy, which is for moves that use the past.
+    pub fn build_with(&self, options: &Options, strategy: Box<dyn Strategy>) -> Box<dyn Move<M>> {
         match self.kind {
             Kind::Scan(make) => Box::new(Scanned(make())),
-            Kind::Proposal(background, make) => {
-                Box::new(Metropolis::new(background, make(options)))
+            Kind::Proposal(Background::Pair, make) => {
+                Box::new(Metropolis::new(Box::new(strategies::pair::Pair), make(options)))
+            }
+            Kind::Proposal(Background::Past, make) => {
+                Box::new(Metropolis::new(strategy, make(options)))
             }
         }
+    }
+
+    /// Whether it uses the past.
+    pub fn uses_past(&self) -> bool {
+        matches!(self.kind, Kind::Proposal(Background::Past, _))
     }
 }
 

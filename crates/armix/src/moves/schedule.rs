@@ -1,13 +1,15 @@
 //! The schedule: which moves make an iteration.
 
-use super::{Move, Options, registry};
+use super::{Move, Options, registry, strategies};
 use crate::error::{Error, Result};
 use crate::model::Model;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A list of moves with repeats, written `arm-cells*5,arm,gibbs`.
+/// A list of moves with repeats, written `arm-cells*5,arm,gibbs`; a strategy can follow the name of a move, as in
+/// `arm:cells,gibbs`. With `auto:` in front proposals are made as often as they turn out to be worth it (see
+/// [`crate::tuning`]); `auto` alone has a list of its own.
 ///
 /// ```
 /// let schedule: armix::moves::Schedule = "arm-cells*5, gibbs".parse().unwrap();
@@ -15,35 +17,80 @@ use std::str::FromStr;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Schedule(Vec<(String, usize)>);
+pub struct Schedule {
+    moves: Vec<(String, usize)>,
+    tuned: bool,
+}
+
+/// What `auto` stands for.
+const AUTO: &str = "arm,arm-cells,sm,gibbs";
 
 impl Schedule {
     /// The moves' names with how often each is repeated.
     pub fn moves(&self) -> &[(String, usize)] {
-        &self.0
+        &self.moves
+    }
+
+    /// The moves if nothing is said: more proposals with a ladder, where there is more to learn from the past.
+    pub fn usual(with_ladder: bool) -> Self {
+        let proposals = if with_ladder { 3 } else { 1 };
+        Schedule { moves: vec![("arm".into(), proposals), ("gibbs".into(), 1)], tuned: false }
+    }
+
+    /// Whether how often proposals are made is tuned in warm-up.
+    pub fn is_tuned(&self) -> bool {
+        self.tuned
     }
 
     /// One instance of every entry, for one chain.
     pub fn build<M: Model>(&self, options: &Options) -> Result<Vec<Box<dyn Move<M>>>> {
         let registry = registry::<M>();
-        (self.0.iter())
-            .map(|(name, _)| match registry.iter().find(|e| e.name == name) {
-                Some(entry) => Ok(entry.build(options)),
-                None => {
-                    let names: Vec<&str> = registry.iter().map(|e| e.name).collect();
+        let strategies = strategies::registry();
+        let find = |(name, _): &(String, usize)| {
+            let (name, strategy) = parts(name);
+            let entry = registry.iter().find(|e| e.name == name).ok_or_else(|| {
+                let names: Vec<&str> = registry.iter().map(|e| e.name).collect();
+                Error::new(format!("there is no move '{name}'; the moves are {}", names.join(", ")))
+            })?;
+            let chosen =
+                strategies.iter().find(|s| s.name == strategy.unwrap_or(strategies::DEFAULT));
+            match (chosen, strategy) {
+                (Some(_), Some(strategy)) if !entry.uses_past() => Err(Error::new(format!(
+                    "the move {name} does not use the past: leave out :{strategy}"
+                ))),
+                (Some(chosen), _) => Ok(entry.build_with(options, (chosen.make)())),
+                (None, _) => {
+                    let names: Vec<&str> = strategies.iter().map(|e| e.name).collect();
                     Err(Error::new(format!(
-                        "there is no move '{name}'; the moves are {}",
-                        names.join(", ")
+                        "moves '{self}': there is no strategy '{}'; behind the name of a move can stand :{}",
+                        strategy.unwrap_or_default(),
+                        names.join(", :")
                     )))
                 }
-            })
-            .collect()
+            }
+        };
+        self.moves.iter().map(find).collect()
+    }
+
+    /// Whether a strategy wants to know how likely past states are.
+    pub fn weighs_past(&self) -> bool {
+        let strategies = strategies::registry();
+        let weighs = |name: &str| strategies.iter().any(|s| s.weighs && s.name == name);
+        self.moves.iter().any(|(name, _)| parts(name).1.is_some_and(weighs))
+    }
+}
+
+/// The move and its strategy.
+fn parts(name: &str) -> (&str, Option<&str>) {
+    match name.split_once(':') {
+        None => (name, None),
+        Some((name, strategy)) => (name, Some(strategy)),
     }
 }
 
 impl Default for Schedule {
     fn default() -> Self {
-        Schedule(vec![("arm".into(), 1), ("gibbs".into(), 1)])
+        Schedule::usual(false)
     }
 }
 
@@ -51,6 +98,12 @@ impl FromStr for Schedule {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
+        if text.trim() == "auto" {
+            return Ok(Schedule { tuned: true, ..AUTO.parse()? });
+        }
+        if let Some(list) = text.trim().strip_prefix("auto:") {
+            return Ok(Schedule { tuned: true, ..list.parse()? });
+        }
         let wrong = |why: &str| {
             Error::new(format!(
                 "moves '{text}': {why}; write for example arm,gibbs or arm-cells*5,arm,gibbs"
@@ -72,13 +125,16 @@ impl FromStr for Schedule {
             }
             moves.push((name.to_string(), times));
         }
-        Ok(Schedule(moves))
+        Ok(Schedule { moves, tuned: false })
     }
 }
 
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, (name, times)) in self.0.iter().enumerate() {
+        if self.tuned {
+            f.write_str("auto:")?;
+        }
+        for (at, (name, times)) in self.moves.iter().enumerate() {
             let comma = if at == 0 { "" } else { "," };
             match times {
                 1 => write!(f, "{comma}{name}")?,

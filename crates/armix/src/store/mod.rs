@@ -21,7 +21,7 @@ mod trace;
 pub use draws::SavedDraw;
 pub use recorder::{Recorder, Saved};
 
-use crate::checkpoint::{Beside, Checkpoint, EnsembleCheckpoint};
+use crate::checkpoint::{Beside, Checkpoint, EnsembleCheckpoint, Learnt};
 use crate::error::{Error, Result};
 use crate::history::Row;
 use crate::ladder::Rungs;
@@ -125,19 +125,25 @@ struct SavedState {
 }
 
 impl SavedState {
-    /// What is written: the state, and after it the hyper-parameters and the parameters of all chains, and the
-    /// ladders, if there are any.
+    /// What is written: the state, and after it the hyper-parameters and the parameters of all chains, the
+    /// ladders, and what else was learnt, if there is any.
     fn pack(&self) -> Result<Vec<u8>> {
         let mut plain = encode(self)?;
         let ensembles = &self.checkpoint.ensembles;
         let beside: Vec<Beside> = ensembles.iter().flat_map(EnsembleCheckpoint::beside).collect();
         let ladders: Vec<&Rungs> = ensembles.iter().filter_map(|e| e.rungs.as_ref()).collect();
         let any = |(hypers, parameters): &Beside| !hypers.is_empty() || !parameters.is_empty();
-        if beside.iter().any(any) || !ladders.is_empty() {
+        let learnt: Vec<&Learnt> = ensembles.iter().map(|e| &e.learnt).collect();
+        let nothing_learnt = learnt.iter().all(|l| l.is_nothing());
+        let no_ladders = ladders.is_empty() && nothing_learnt;
+        if beside.iter().any(any) || !no_ladders {
             plain.extend(encode(&beside)?);
         }
-        if !ladders.is_empty() {
+        if !no_ladders {
             plain.extend(encode(&ladders)?);
+        }
+        if !nothing_learnt {
+            plain.extend(encode(&learnt)?);
         }
         seal(&plain)
     }
@@ -152,9 +158,15 @@ impl SavedState {
             let mut beside = beside.into_iter();
             state.checkpoint.ensembles.iter_mut().for_each(|e| e.put_beside(&mut beside));
             if !rest.is_empty() {
-                let ladders: Vec<Rungs> = postcard::from_bytes(rest).map_err(|_| damaged())?;
+                let (ladders, rest) =
+                    postcard::take_from_bytes::<Vec<Rungs>>(rest).map_err(|_| damaged())?;
                 let ensembles = state.checkpoint.ensembles.iter_mut();
                 ensembles.zip(ladders).for_each(|(e, rungs)| e.rungs = Some(rungs));
+                if !rest.is_empty() {
+                    let learnt: Vec<Learnt> = postcard::from_bytes(rest).map_err(|_| damaged())?;
+                    let ensembles = state.checkpoint.ensembles.iter_mut();
+                    ensembles.zip(learnt).for_each(|(e, learnt)| e.learnt = learnt);
+                }
             }
         }
         Ok(state)
@@ -284,6 +296,7 @@ impl Folder {
             seconds: 0.0,
             ladders: Vec::new(),
             hot: Vec::new(),
+            mixes: Vec::new(),
             settings,
         };
         if let Some(state) = self.state()? {
@@ -291,6 +304,7 @@ impl Folder {
             run.seconds = state.checkpoint.seconds;
             run.iterations = state.checkpoint.t.saturating_sub(run.settings.warmup);
             (run.ladders, run.hot) = state.checkpoint.ladders_and_hot(&run.settings);
+            run.mixes = state.checkpoint.mixes();
             let cold = run.settings.chains;
             let ensembles = state.checkpoint.ensembles.into_iter();
             let chains = ensembles.flat_map(|e| e.chains.into_iter().take(cold));

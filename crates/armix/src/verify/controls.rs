@@ -2,7 +2,7 @@
 
 use super::{Backgrounds, Errors, Problem, refine_naive};
 use crate::model::Model;
-use crate::moves::arm::Informed;
+use crate::moves::arm::{Arm, Informed};
 use crate::moves::hypers::sample_hypers_by;
 use crate::moves::reconfigure::{Reconfiguration, ReconfigurationBuffers};
 use crate::moves::split_merge::SplitMerge;
@@ -33,7 +33,21 @@ pub fn all<M: Model>(problem: &Problem<M>) -> Vec<(&'static str, Errors)> {
             "bsm launched from the unmerged state",
             worst(&mut SplitMerge::past_cells(0), Background::Past, unmerged),
         ),
+        ("arm on sets whose items may leave", worst_of_sets(problem)),
+        ("exchange for another temperature", problem.exchange([1.0, 0.4], [1.0, 0.7])),
     ]
+}
+
+/// Tried in states that have two sets together, but not in those that it leads to: their items are not tied.
+fn worst_of_sets<M: Model>(problem: &Problem<M>) -> Errors {
+    let backgrounds = Backgrounds::Sample(100).list(Background::Past, problem.target.model.n());
+    (backgrounds.into_iter())
+        .map(|mut phi| {
+            phi.sets = true;
+            problem.proposal(&mut Arm::default(), &phi, |phi, _| phi.clone())
+        })
+        .reduce(Errors::worst)
+        .unwrap_or_default()
 }
 
 /// A full scan of [`literal_update`]s.

@@ -15,10 +15,12 @@
 pub mod controls;
 
 use crate::exact;
+use crate::history::{History, Row};
+use crate::ladder::{self, Ladder, Rungs};
 use crate::model::Model;
 use crate::models::{self, Visitor};
 use crate::moves::metropolis::{Replay, acceptance};
-use crate::moves::{Background, Kind, Options, Phi, Proposal, registry};
+use crate::moves::{Background, Kind, Options, Phi, Proposal, registry, strategies};
 use crate::partition::{Item, Partition, all_partitions, canonical};
 use crate::prior::{Components, PriorChoice};
 use crate::rng::{Purpose, Rng};
@@ -194,6 +196,10 @@ impl<M: Model> Problem<M> {
         };
         let mut kernel = vec![vec![0.0; count]; count];
         for (z, state) in states.iter().enumerate() {
+            if !phi.fits(state.z()) {
+                kernel[z][z] = 1.0; // nothing is proposed
+                continue;
+            }
             let paths = self.paths(state, |s, chooser| proposal.propose(phi, s, chooser));
             errors.paths += paths.len() as u64;
             let mut paths_to = vec![0u64; count];
@@ -263,6 +269,66 @@ impl<M: Model> Problem<M> {
                 (after - self.posterior[w]).abs()
             })
             .fold(0.0, nan_max)
+    }
+
+    /// The exact kernel of a registered move, the worst over so many backgrounds that a strategy draws from a past
+    /// of random states.
+    pub fn with_strategy(
+        &self,
+        name: &str,
+        strategy: &strategies::Entry,
+        backgrounds: usize,
+    ) -> Errors {
+        let (n, units) = (self.target.model.n(), self.target.constraints.units());
+        let mut rng = Rng::from_seed(Purpose::Test, n as u64);
+        let mut history = History::new(u64::MAX);
+        for t in 0..8 {
+            let states = (0..3).map(|_| rng.below(self.states.len() as u64) as usize);
+            let states: Vec<usize> = states.collect();
+            let rows = states.iter().map(|&z| Row::new(&self.states[z])).collect();
+            history.remember((t, rows, states.iter().map(|&z| self.posterior[z].ln()).collect()));
+        }
+        let registry = registry::<M>();
+        let entry = (registry.iter().find(|e| e.name == name)).expect("a registered move");
+        let Kind::Proposal(Background::Past, make) = &entry.kind else {
+            return Errors::default();
+        };
+        let mut proposals = [0, 2].map(|launch_scans| make(&Options { launch_scans }));
+        let mut strategy = (strategy.make)();
+        let mut worst = Errors::default();
+        for _ in 0..backgrounds {
+            let mut phi = Phi::new(n);
+            if phi.draw(&mut *strategy, history.past(1, 8), units, &mut rng) {
+                let proposal = &mut proposals[(phi.launch & 1) as usize];
+                worst = worst.worst(self.proposal(&mut **proposal, &phi, |phi, _| phi.clone()));
+            }
+        }
+        worst
+    }
+
+    /// The exact kernel of the exchange between two rungs of a ladder, on pairs of states. It is computed for the
+    /// `claimed` inverse temperatures, which are the real ones if it is right.
+    pub fn exchange(&self, real: [f64; 2], claimed: [f64; 2]) -> Errors {
+        let rows = real.map(|b| exact::posterior(&self.target.at(b)).expect("a small problem"));
+        let energies: Vec<f64> = rows[0].iter().map(|r| self.target.ln_q(&r.labels)).collect();
+        let accepted = |a: usize, b: usize| {
+            let mut rungs = Rungs::new(&Ladder::Given(claimed.to_vec()));
+            let round = ladder::Round { seed: 1, ensemble: 0, t: 0, warmup: 0 };
+            rungs.exchanges(&[energies[a], energies[b]], &round);
+            1.0 - rungs.rejected[0]
+        };
+        let p = |a: usize, b: usize| rows[0][a].probability * rows[1][b].probability;
+        let mut errors = Errors { balance: Some(0.0), ..Errors::default() };
+        for a in 0..energies.len() {
+            for b in 0..energies.len() {
+                let gain = p(b, a) * accepted(b, a) - p(a, b) * accepted(a, b);
+                // A state has one way in and one way out, and these are each other's way back.
+                errors.balance = Some(nan_max(errors.balance.unwrap_or(0.0), gain.abs()));
+                errors.invariance = nan_max(errors.invariance, gain.abs());
+                errors.paths += 1;
+            }
+        }
+        errors
     }
 
     /// The exact kernel of a registered move, the worst over some backgrounds.
@@ -375,7 +441,10 @@ const OTHER_PRIORS: [PriorChoice; 2] = [
     PriorChoice::Mfm { gamma: 0.7, components: Components::Poisson(2.0) },
 ];
 
-/// Verifies every move with every model and prior, and all controls; `report` gets each line when it is done.
+/// The inverse temperatures of hot targets and exchanges.
+const HOT: f64 = 0.6;
+
+/// Verifies every move with every model and prior, hot targets, exchanges, strategies, and all controls; `report` gets each line when it is done.
 pub fn verify_all(report: &mut dyn FnMut(Line)) {
     struct All<'a>(&'a mut dyn FnMut(Line));
     impl Visitor for All<'_> {
@@ -416,6 +485,20 @@ pub fn verify_all(report: &mut dyn FnMut(Line)) {
                 }
             }
             let problem = Problem::<M>::example(4);
+            let hot = Problem::new(problem.target.at(HOT));
+            let mut exact = |name: String, errors: Errors| {
+                let passed = errors.within(TOLERANCE);
+                (self.0)(Line { name, model: M::NAME, n: 4, control: false, errors, passed });
+            };
+            for entry in registry::<M>() {
+                let errors = hot.registered(entry.name, &Backgrounds::Sample(other));
+                exact(format!("{}, hot", entry.name), errors);
+            }
+            for strategy in strategies::registry() {
+                let errors = problem.with_strategy("arm", &strategy, five);
+                exact(format!("arm:{}", strategy.name), errors);
+            }
+            exact("exchange".into(), problem.exchange([1.0, HOT], [1.0, HOT]));
             for (name, errors) in controls::all(&problem) {
                 (self.0)(Line {
                     name: name.into(),
