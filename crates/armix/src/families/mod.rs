@@ -97,7 +97,8 @@ pub trait Family: Clone + Debug + Send + Sync + 'static {
     /// Computes what is kept of a sum.
     fn keep(&self, sum: &[Self::Word], kept: &mut [Self::Kept]);
 
-    /// What the gains of a row have in common, whatever the sums: it is left out of both functions below.
+    /// What the gains of a row have in common, whatever the sums and hyper-parameters: it is left out of the
+    /// functions below.
     fn base_of_row(_families: &[Self], _row: &[Self::Value]) -> f64 {
         0.0
     }
@@ -113,6 +114,21 @@ pub trait Family: Clone + Debug + Send + Sync + 'static {
         kept: &[Self::Kept],
         row: &[Self::Value],
     ) -> f64;
+
+    /// [`Family::gain_of_row`] in a table in which nothing is missing: all columns of a block have as many values.
+    fn gain_of_full_row(families: &[Self], kept: &[Self::Kept], row: &[Self::Value]) -> f64 {
+        Self::gain_of_row(families, kept, row)
+    }
+
+    /// [`Family::gain_of_row_at_home`] in such a table.
+    fn gain_of_full_row_at_home(
+        families: &[Self],
+        sums: &[Self::Word],
+        kept: &[Self::Kept],
+        row: &[Self::Value],
+    ) -> f64 {
+        Self::gain_of_row_at_home(families, sums, kept, row)
+    }
 
     /// The families of columns with these values, whose scale is that of the data.
     fn fit(columns: &[Values<'_>], hypers: &[f64]) -> Vec<Self>;

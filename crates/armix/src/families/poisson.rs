@@ -30,6 +30,12 @@ impl Tables {
     fn start(&self, total: u64) -> f64 {
         self.rising.in_table(total).unwrap_or(0.0)
     }
+
+    /// R(S), no number beyond the table.
+    #[inline(always)]
+    fn risen(&self, total: u64) -> f64 {
+        self.rising.in_table(total).unwrap_or(f64::NAN)
+    }
 }
 
 /// Longer tables are slow to make, and series are nearly as fast.
@@ -105,6 +111,21 @@ impl Poisson {
     fn sum_of(&self, value: u32) -> [i128; 3] {
         [1, value.into(), (self.ln_factorial(value) / UNIT) as i128]
     }
+}
+
+/// Adds up what a function gives for all cells of a row, four sums at a time, as additions wait for each other.
+#[inline(always)]
+fn sum_of_cells(kept: &[Kept], row: &[u32], of: impl Fn(&Kept, u32) -> f64) -> f64 {
+    let (quads, kept_quads) = (row.chunks_exact(4), kept.chunks_exact(4));
+    let rest = quads.remainder().iter().zip(kept_quads.remainder());
+    let rest: f64 = rest.map(|(&x, kept)| of(kept, x)).sum();
+    let mut sums = [0.0; 4];
+    for (quad, kept) in quads.zip(kept_quads) {
+        for lane in 0..4 {
+            sums[lane] += of(&kept[lane], quad[lane]);
+        }
+    }
+    rest + ((sums[0] + sums[1]) + (sums[2] + sums[3]))
 }
 
 fn add(sum: &[i128], more: &[i128]) -> [i128; 3] {
@@ -201,7 +222,16 @@ impl Family for Poisson {
     fn gain_of_row(families: &[Self], kept: &[Kept], row: &[u32]) -> f64 {
         let Some(family) = families.first() else { return 0.0 }; // All share their tables.
         let tables = &*family.tables;
-        let of = |kept: &Kept, x: u32| {
+        // Most rows find all they need in the table. With a missing count, too, this is no number: it leads
+        // beyond every table.
+        let fast = sum_of_cells(kept, row, |kept, x| {
+            let risen = tables.risen(kept.total + u64::from(x));
+            (kept.constant + risen) - f64::from(x) * kept.ln_more
+        });
+        if !fast.is_nan() {
+            return fast;
+        }
+        sum_of_cells(kept, row, |kept, x| {
             if x == Self::MISSING {
                 return 0.0;
             }
@@ -211,30 +241,26 @@ impl Family for Poisson {
                 None => tables.start(kept.total) + tables.rising.rise(kept.total, total),
             };
             (kept.constant + risen) - f64::from(x) * kept.ln_more
-        };
-        // Four sums at a time, as additions wait for each other.
-        let (quads, kept_quads) = (row.chunks_exact(4), kept.chunks_exact(4));
-        let rest = quads.remainder().iter().zip(kept_quads.remainder());
-        let rest: f64 = rest.map(|(&x, kept)| of(kept, x)).sum();
-        let mut sums = [0.0; 4];
-        for (quad, kept) in quads.zip(kept_quads) {
-            for lane in 0..4 {
-                sums[lane] += of(&kept[lane], quad[lane]);
-            }
-        }
-        rest + ((sums[0] + sums[1]) + (sums[2] + sums[3]))
+        })
     }
     fn gain_of_row_at_home(families: &[Self], _sums: &[i128], kept: &[Kept], row: &[u32]) -> f64 {
         let Some(family) = families.first() else { return 0.0 }; // All share their tables.
-        let mut sum = 0.0;
-        for (kept, &x) in kept.iter().zip(row) {
-            if x == Self::MISSING {
-                continue;
-            }
-            let rise = family.tables.rising.rise(kept.total - u64::from(x), kept.total);
-            sum += (kept.home + rise) - f64::from(x) * kept.ln_less;
+        let tables = &*family.tables;
+        let fast = sum_of_cells(kept, row, |kept, x| {
+            let rest = kept.total.wrapping_sub(u64::from(x));
+            let rise = tables.risen(kept.total) - tables.risen(rest);
+            (kept.home + rise) - f64::from(x) * kept.ln_less
+        });
+        if !fast.is_nan() {
+            return fast;
         }
-        sum
+        sum_of_cells(kept, row, |kept, x| {
+            if x == Self::MISSING {
+                return 0.0;
+            }
+            let rise = tables.rising.rise(kept.total - u64::from(x), kept.total);
+            (kept.home + rise) - f64::from(x) * kept.ln_less
+        })
     }
     fn fit(columns: &[Values<'_>], hypers: &[f64]) -> Vec<Self> {
         let typical: Vec<f64> = columns.iter().map(|c| Poisson::typical(c.typical())).collect();

@@ -68,6 +68,77 @@ fn conforms<F: Family>(family: &F, values: &[f64], naive: impl Fn(&[f64]) -> f64
     assert_eq!(family.ln_evidence(&empty), 0.0, "no values have evidence 1");
 }
 
+/// The gains of a row are those of its cells, whatever is taken together on the way. `at` gives values of a column.
+fn rows_add_up<F: Family>(families: &[F], members: usize, at: impl Fn(usize, usize) -> f64) {
+    let (mut sums, mut kept, mut row) = (Vec::new(), Vec::new(), Vec::new());
+    for (column, family) in families.iter().enumerate() {
+        let values: Vec<f64> = (0..members).map(|member| at(member, column)).collect();
+        sums.push(sum_of(family, &values));
+        row.push(family.encode(at(members, column)));
+    }
+    let keep = |sums: &[Vec<F::Word>], kept: &mut Vec<F::Kept>| {
+        kept.clear();
+        for (family, sum) in families.iter().zip(sums) {
+            let start = kept.len();
+            kept.resize(start + family.kept_width(), F::Kept::default());
+            family.keep(sum, &mut kept[start..]);
+        }
+    };
+    // The first row is full. The others have holes.
+    for hole in [usize::MAX, 0, 5, families.len() - 1] {
+        if hole < row.len() {
+            row[hole] = F::MISSING;
+        }
+        let cells = || (0..row.len()).filter(|&column| row[column] != F::MISSING);
+        let of_cell = |column: usize| {
+            let family = &families[column];
+            family.ln_predictive(&sums[column], family.decode(row[column]))
+        };
+        let expected: f64 = cells().map(of_cell).sum();
+        let (full, base) = (hole > row.len(), F::base_of_row(families, &row));
+        keep(&sums, &mut kept);
+        close(base + F::gain_of_row(families, &kept, &row), expected, "a row");
+        if full {
+            close(base + F::gain_of_full_row(families, &kept, &row), expected, "a full row");
+        }
+        let mut with = sums.clone();
+        cells().for_each(|column| families[column].add(&mut with[column], row[column]));
+        keep(&with, &mut kept);
+        let with = with.concat();
+        let home = F::gain_of_row_at_home(families, &with, &kept, &row);
+        close(base + home, expected, "a row at home");
+        if full {
+            let home = F::gain_of_full_row_at_home(families, &with, &kept, &row);
+            close(base + home, expected, "a full row at home");
+        }
+    }
+}
+
+#[test]
+fn rows_of_many_columns() {
+    for columns in [6, 73, 200] {
+        let at = |i: usize, column: usize| (i * i * (column + 3) % 7) as f64;
+        rows_add_up(&vec![Binary::new(0.8, 1.7, 20); columns], 9, |i, column| at(i, column) % 2.0);
+        rows_add_up(&Categorical::new(&vec![7; columns], 0.6, 20), 9, at);
+        // With a table that is long enough, and with some that are too short for some rows or all.
+        for largest in [100, 20, 3] {
+            let typical = vec![3.0; columns];
+            rows_add_up(&Poisson::new(&typical, (1.4, 0.7), largest, largest), 9, at);
+        }
+        // Like the others; an outlier at home; and so far away that products are too large for a number.
+        for far in [0.0, 1e3, 1e12] {
+            let outlier = |column: usize| if column % 3 == 0 { far } else { 0.0 };
+            let value = |i: usize, column: usize| match i {
+                9 => at(i, column) + outlier(column),
+                _ => at(i, column),
+            };
+            let grid = |column: usize| Grid::new([0.0, 7.0 + outlier(column)].into_iter(), 20);
+            let columns: Vec<_> = (0..columns).map(|column| (2.0, 1.5, grid(column))).collect();
+            rows_add_up(&Gaussian::new(&columns, (0.3, 1.7, 0.9), 20), 9, value);
+        }
+    }
+}
+
 #[test]
 fn binary() {
     let (a, b) = (0.8, 1.7);

@@ -31,6 +31,10 @@ struct Cells<F: Family> {
     d: usize,
     /// Row after row.
     values: Vec<F::Value>,
+    /// Whether no cell is missing.
+    full: bool,
+    /// [`Family::base_of_row`] of each row.
+    bases: Vec<f64>,
     /// Where the sum of each column begins, and how long all are together …
     sum_at: Vec<usize>,
     /// … and the same for what is kept.
@@ -54,7 +58,10 @@ impl<F: Family> Cells<F> {
             });
             std::iter::once(0).chain(widths).collect()
         };
-        Cells { n, d, values, sum_at: ends(F::width), kept_at: ends(F::kept_width) }
+        let full = !values.contains(&F::MISSING);
+        let bases = (0..n).map(|row| F::base_of_row(families, &values[row * d..(row + 1) * d]));
+        let bases = bases.collect();
+        Cells { n, d, values, full, bases, sum_at: ends(F::width), kept_at: ends(F::kept_width) }
     }
 
     #[inline]
@@ -241,17 +248,21 @@ impl<F: Example> Model for Columns<F> {
         slots: &[Slot],
         gains: &mut [f64],
     ) {
-        let only = load.only.map(|row| self.data.row(row));
-        let base = only.map_or(0.0, |row| F::base_of_row(&self.families, row));
+        let (families, full) = (&self.families, self.data.full);
+        let only = load.only.map(|row| (self.data.row(row), self.data.bases[row]));
         for (&slot, gain) in slots.iter().zip(gains) {
             let (k, at_home) = (slot.index(), home == Some(slot));
             let (sums, kept) = (self.sums(stats, k), self.kept(stats, k));
             *gain = match only {
-                Some(row) if at_home => {
-                    base + F::gain_of_row_at_home(&self.families, sums, kept, row)
+                Some((row, base)) => {
+                    base + match (at_home, full) {
+                        (false, true) => F::gain_of_full_row(families, kept, row),
+                        (false, false) => F::gain_of_row(families, kept, row),
+                        (true, true) => F::gain_of_full_row_at_home(families, sums, kept, row),
+                        (true, false) => F::gain_of_row_at_home(families, sums, kept, row),
+                    }
                 }
-                Some(row) => base + F::gain_of_row(&self.families, kept, row),
-                None => (self.families.iter().enumerate())
+                None => (families.iter().enumerate())
                     .map(|(at, family)| {
                         let (sum, more) = (self.column(sums, at), self.column(&load.sums, at));
                         if at_home { family.loss(sum, more) } else { family.gain(sum, more) }

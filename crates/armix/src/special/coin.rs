@@ -87,7 +87,7 @@ impl LnRising {
     /// The same, if the table has it.
     #[inline(always)]
     pub fn in_table(&self, k: u64) -> Option<f64> {
-        self.table.get(k as usize).copied()
+        self.table.get(usize::try_from(k).ok()?).copied()
     }
 
     /// ln [Γ(to + β) / Γ(from + β)].
