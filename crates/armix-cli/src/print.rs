@@ -56,6 +56,10 @@ fn write_verdict(
     Ok(())
 }
 
+fn chains(count: usize) -> String {
+    if count == 1 { "1 chain".into() } else { format!("{count} chains") }
+}
+
 /// The verdict and the tables of a diagnosis.
 pub(crate) fn diagnosis(d: &Diagnosis, title: &str) -> String {
     let mut out = String::new();
@@ -65,8 +69,11 @@ pub(crate) fn diagnosis(d: &Diagnosis, title: &str) -> String {
 
 fn write_diagnosis(out: &mut String, d: &Diagnosis, title: &str, width: usize) -> std::fmt::Result {
     let head = format!(
-        "{title}: {} ensembles × {} chains × {} iterations, the first {} of them left out as burn-in",
-        d.ensembles, d.chains, d.iterations, d.burn_in
+        "{title}: {} ensembles × {} × {} iterations, the first {} of them left out as burn-in",
+        d.ensembles,
+        chains(d.chains),
+        d.iterations,
+        d.burn_in
     );
     wrap(out, "", &head, width)?;
     writeln!(out)?;
@@ -135,10 +142,10 @@ fn write_summary(
 ) -> std::fmt::Result {
     let memory = peak.map_or(String::new(), |bytes| format!(" and {}", memory::in_mib(bytes)));
     let head = format!(
-        "{data}, model {}: {} ensembles × {} chains × {} iterations of {} in {:.1} s{memory} (seed {}){}",
+        "{data}, model {}: {} ensembles × {} × {} iterations of {} in {:.1} s{memory} (seed {}){}",
         s.model,
         s.ensembles,
-        s.chains,
+        chains(s.chains),
         s.iterations,
         settings.schedule,
         s.seconds,

@@ -38,7 +38,7 @@ fn without_options_there_is_a_ladder_if_the_model_allows() {
     assert_eq!((&s["ensembles"], &s["chains"]), (&4.into(), &1.into()));
     assert_eq!(s["ladder"]["coldness"][3].as_array().unwrap().len(), 16);
     let page = fs::read_to_string(folder.path().join("usual/report.html")).unwrap();
-    let command = "--moves arm*3,gibbs --chains 1 --ladder 16:0.4";
+    let command = "--moves 'arm*3,gibbs' --chains 1 --ladder 16:0.4";
     assert!(
         page.contains(command),
         "the command that repeats the run, whatever will be usual then"

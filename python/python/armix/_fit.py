@@ -691,7 +691,7 @@ class Fit:
 
     def __repr__(self) -> str:
         done = f"{self.iterations} iterations"
-        ensembles = f"{self.settings['ensembles']} ensembles × {self.settings['chains']} chains"
+        ensembles = f"{self.settings['ensembles']} ensembles × {_chains(self.settings['chains'])}"
         return f"<armix.Fit of {self._run.source}: {len(self.items)} items, {self.model}, {ensembles} × {done}>"
 
     def _repr_html_(self) -> str:
@@ -706,9 +706,13 @@ def _dense(truth: ArrayLike) -> list[int]:
 _WORDS = {"converged": "Converged", "not-converged": "Not converged", "too-short": "Too short to tell"}
 
 
+def _chains(count: int) -> str:
+    return "1 chain" if count == 1 else f"{count} chains"
+
+
 def _text(summary: dict, source: str, items: list) -> str:
     """A summary for people."""
-    shape = f"{summary['ensembles']} ensembles × {summary['chains']} chains × {summary['iterations']} iterations"
+    shape = f"{summary['ensembles']} ensembles × {_chains(summary['chains'])} × {summary['iterations']} iterations"
     lines = [
         f"{source}, model {summary['model']}: {shape} in {summary['seconds']:.1f} s (seed {summary['seed']})",
         "",
