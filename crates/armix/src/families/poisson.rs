@@ -31,10 +31,27 @@ impl Tables {
         self.rising.in_table(total).unwrap_or(0.0)
     }
 
-    /// R(S), no number beyond the table.
-    #[inline(always)]
-    fn risen(&self, total: u64) -> f64 {
-        self.rising.in_table(total).unwrap_or(f64::NAN)
+    /// What a count adds to the gain of a row where the table does not reach, which is rare: a part of the loop over
+    /// the cells it would make slow.
+    #[cold]
+    #[inline(never)]
+    fn gain_of_rare(&self, kept: &Kept, x: u32) -> f64 {
+        if x == Poisson::MISSING {
+            return 0.0;
+        }
+        let rise = self.rising.rise(kept.total, kept.total + u64::from(x));
+        (kept.constant + (self.start(kept.total) + rise)) - f64::from(x) * kept.ln_more
+    }
+
+    /// The same at home.
+    #[cold]
+    #[inline(never)]
+    fn gain_of_rare_at_home(&self, kept: &Kept, x: u32) -> f64 {
+        if x == Poisson::MISSING {
+            return 0.0;
+        }
+        let rise = self.rising.rise(kept.total - u64::from(x), kept.total);
+        (kept.home + rise) - f64::from(x) * kept.ln_less
     }
 }
 
@@ -222,44 +239,21 @@ impl Family for Poisson {
     fn gain_of_row(families: &[Self], kept: &[Kept], row: &[u32]) -> f64 {
         let Some(family) = families.first() else { return 0.0 }; // All share their tables.
         let tables = &*family.tables;
-        // Most rows find all they need in the table. With a missing count, too, this is no number: it leads
-        // beyond every table.
-        let fast = sum_of_cells(kept, row, |kept, x| {
-            let risen = tables.risen(kept.total + u64::from(x));
-            (kept.constant + risen) - f64::from(x) * kept.ln_more
-        });
-        if !fast.is_nan() {
-            return fast;
-        }
-        sum_of_cells(kept, row, |kept, x| {
-            if x == Self::MISSING {
-                return 0.0;
-            }
-            let total = kept.total + u64::from(x);
-            let risen = match tables.rising.in_table(total) {
-                Some(risen) => risen,
-                None => tables.start(kept.total) + tables.rising.rise(kept.total, total),
-            };
-            (kept.constant + risen) - f64::from(x) * kept.ln_more
+        // Nearly all cells are found in the table. A missing count is not: it leads beyond every table.
+        sum_of_cells(kept, row, |kept, x| match tables.rising.in_table(kept.total + u64::from(x)) {
+            Some(risen) => (kept.constant + risen) - f64::from(x) * kept.ln_more,
+            None => tables.gain_of_rare(kept, x),
         })
     }
     fn gain_of_row_at_home(families: &[Self], _sums: &[i128], kept: &[Kept], row: &[u32]) -> f64 {
         let Some(family) = families.first() else { return 0.0 }; // All share their tables.
         let tables = &*family.tables;
-        let fast = sum_of_cells(kept, row, |kept, x| {
-            let rest = kept.total.wrapping_sub(u64::from(x));
-            let rise = tables.risen(kept.total) - tables.risen(rest);
-            (kept.home + rise) - f64::from(x) * kept.ln_less
-        });
-        if !fast.is_nan() {
-            return fast;
-        }
         sum_of_cells(kept, row, |kept, x| {
-            if x == Self::MISSING {
-                return 0.0;
+            let rest = kept.total.wrapping_sub(u64::from(x));
+            match (tables.rising.in_table(kept.total), tables.rising.in_table(rest)) {
+                (Some(all), Some(rest)) => (kept.home + (all - rest)) - f64::from(x) * kept.ln_less,
+                _ => tables.gain_of_rare_at_home(kept, x),
             }
-            let rise = tables.rising.rise(kept.total - u64::from(x), kept.total);
-            (kept.home + rise) - f64::from(x) * kept.ln_less
         })
     }
     fn fit(columns: &[Values<'_>], hypers: &[f64]) -> Vec<Self> {

@@ -127,7 +127,7 @@ fn rows_of_many_columns() {
         }
         // Like the others; an outlier at home; and so far away that products are too large for a number.
         for far in [0.0, 1e3, 1e12] {
-            let outlier = |column: usize| if column % 3 == 0 { far } else { 0.0 };
+            let outlier = |column: usize| if column.is_multiple_of(3) { far } else { 0.0 };
             let value = |i: usize, column: usize| match i {
                 9 => at(i, column) + outlier(column),
                 _ => at(i, column),
