@@ -246,10 +246,13 @@ impl<M: Model> Runner<M> {
         counter.seconds = began.elapsed().as_secs_f64();
         counter.work = chain.work() - work;
         if let Some(achieved) = tuning {
-            let moved = counter.accepted > 0 && !moves[entry].is_scan();
+            let proposes = !moves[entry].is_scan();
+            let moved = counter.accepted > 0 && proposes;
             let jump =
                 if moved { variation_of_information(labels, &chain.z().labels()) } else { 0.0 };
-            achieved.add(&Achieved { tried: 1.0, work: counter.work as f64, jump });
+            // A proposal looks at every item, even if it weighs nothing.
+            let looked = if proposes { chain.z().n() as f64 } else { 0.0 };
+            achieved.add(&Achieved { tried: 1.0, work: counter.work as f64 + looked, jump });
         }
         last[entry].add(&counter);
     }

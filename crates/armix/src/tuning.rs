@@ -3,7 +3,8 @@
 //!
 //! What a proposal achieves is the variation of information between the states before and after it. Scans are made in
 //! every iteration, and proposals have as much work as they. This work is divided between the proposals in proportion to
-//! what they achieve for a unit of it. Nothing here is measured in seconds, so that the same seed gives the same result.
+//! what they achieve for a unit of it. Work is candidates weighed, and for a proposal one more for each item: it copies and
+//! refines all of them, even if there is little to weigh. Nothing here is measured in seconds, so that the same seed gives the same result.
 //!
 //! The weights are those of all chains of an ensemble together. They do not change after warm-up: from then on
 //! every iteration leaves the target invariant, being a mixture of moves that do, with weights that do not depend on the state.
@@ -22,7 +23,7 @@ const MOST: f64 = 8.0;
 pub struct Achieved {
     /// How often it was tried.
     pub tried: f64,
-    /// Candidates weighed.
+    /// Candidates weighed, and items looked at.
     pub work: f64,
     /// The variation of information between before and after, summed.
     pub jump: f64,
