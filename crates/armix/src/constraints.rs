@@ -94,7 +94,10 @@ impl Units {
         let set_of = |item: Item| {
             pair.iter().position(|of| cells[of.index()] == cells[item.index()]).map(|at| leads[at])
         };
-        [leader.clear(), range.clear(), members.clear(), known.clear()];
+        leader.clear();
+        range.clear();
+        members.clear();
+        known.clear();
         let items = || (0..cells.len()).map(Item::new);
         leader.extend(items().map(|item| set_of(item).unwrap_or_else(|| self.leader(item))));
         for item in items() {
