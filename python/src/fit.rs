@@ -7,7 +7,7 @@ use armix::ensemble::{self, Observer, View};
 use armix::error::{Error, Result};
 use armix::model::Model;
 use armix::models::Irm;
-use armix::moves::{Options, registry, strategies};
+use armix::moves::{Options, registry};
 use armix::problem::{CanBeHeated, Job};
 use armix::run::{Run, Settings, Start, Wishes};
 use armix::state::Target;
@@ -139,7 +139,7 @@ pub(crate) fn moves() -> Vec<(&'static str, &'static str)> {
 /// How the moves that use the past choose what to part or join, with a word about each.
 #[pyfunction]
 pub(crate) fn strategies() -> Vec<(&'static str, &'static str)> {
-    strategies::registry().iter().map(|entry| (entry.name, entry.about)).collect()
+    armix::moves::strategies::registry().iter().map(|entry| (entry.name, entry.about)).collect()
 }
 
 /// Samples into a folder. Gives the exception that stopped the run, if one did.

@@ -87,7 +87,7 @@ def test_exceptions_in_callbacks_propagate(karate, tmp_path):
         raise Mine(progress.iterations)
 
     with pytest.raises(Mine, match="30"):
-        armix.fit(karate, iterations=30, callback=fail, out=tmp_path / "run")
+        armix.fit(karate, iterations=30, warmup=0, callback=fail, out=tmp_path / "run")
     # What was done is there all the same.
     assert armix.load(tmp_path / "run").iterations > 0
     with pytest.raises(Mine):
