@@ -68,7 +68,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "RUNGS", help_heading = "Sampling")]
     ladder: Option<Ladder>,
 
-    /// Gibbs iterations before them, which fill the history
+    /// Iterations before them, which fill the history: Gibbs scans, or all moves with a ladder or --moves auto
     #[arg(long, default_value_t = 50, value_name = "N", help_heading = "Sampling")]
     warmup: usize,
 

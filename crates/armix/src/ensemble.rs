@@ -403,7 +403,7 @@ impl<'t, M: Model> Sampler<'t, M> {
     fn remember(&mut self) {
         let Sampler { settings, t, ensembles, .. } = self;
         for ensemble in ensembles {
-            let chains = std::mem::take(&mut ensemble.chains);
+            let chains = std::mem::take(&mut ensemble.chains); // while they are looked at
             ensemble.remember(settings, *t, chains.iter().map(record));
             ensemble.chains = chains;
             ensemble.settle(settings, *t);

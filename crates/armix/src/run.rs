@@ -81,7 +81,7 @@ pub struct Settings {
     pub ladder: Ladder,
     /// Iterations that are recorded.
     pub iterations: usize,
-    /// Gibbs iterations before them, which fill the history.
+    /// Iterations before them, which fill the history: Gibbs scans, or all moves if there is a ladder or a schedule to tune.
     pub warmup: usize,
     /// The moves of an iteration.
     pub schedule: Schedule,
