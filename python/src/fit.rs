@@ -8,7 +8,7 @@ use armix::error::{Error, Result};
 use armix::model::Model;
 use armix::models::Irm;
 use armix::moves::{Options, registry};
-use armix::problem::{CanBeHeated, Job};
+use armix::problem::{Job, Settle};
 use armix::run::{Run, Settings, Start, Wishes};
 use armix::state::Target;
 use armix::store::{Folder, Manifest, Recorder, Saved, Saving};
@@ -167,13 +167,21 @@ pub(crate) fn fit(
     max_time: Option<f64>,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Option<PyErr>> {
-    py.detach(|| {
+    let mut listen = Listen { heard: Instant::now(), stopped: None };
+    let settled = py.detach(|| {
+        if thin == 0 {
+            return Err(Error::new("thin=0: every how-many-th iteration is saved? Use 1 or more"));
+        }
+        if folder.join("run.json").exists() {
+            let message = "this folder holds a run already: continue it with armix.load(folder).resume(), or choose another with out=";
+            return Err(Error::new(message).in_file(&folder));
+        }
         let wishes = Wishes {
             chains,
             ladder: ladder.map(str::parse).transpose()?,
             schedule: moves.map(str::parse).transpose()?,
         };
-        let settings = Settings {
+        let rest = Settings {
             ensembles,
             iterations,
             warmup,
@@ -186,24 +194,41 @@ pub(crate) fn fit(
             sample_hyper,
             freeze_after,
             history_bytes: history_memory,
-            ..wishes.settings(data.with_target(CanBeHeated)?)
+            threads,
+            ..Settings::default()
         };
-        settings.check(data.dataset.data.n())?;
-        settings.schedule.build::<Irm>(&settings.moves)?;
-        if thin == 0 {
-            return Err(Error::new("thin=0: every how-many-th iteration is saved? Use 1 or more"));
-        }
-        if folder.join("run.json").exists() {
-            let message = "this folder holds a run already: continue it with armix.load(folder).resume(), or choose another with out=";
-            return Err(Error::new(message).in_file(&folder));
-        }
+        data.with_target(Settle { wishes, rest, observer: &mut listen })
+    });
+    let settings = settled.map_err(value_error)?;
+    if let Some(stopped) = listen.stopped {
+        return Err(stopped);
+    }
+    py.detach(|| {
         let (info, model) = data.info(&folder)?;
         let saving = Saving { partitions: save_partitions, thin };
+        let settings = Settings { threads: 0, ..settings };
         let manifest = Manifest::new(info, model, settings, saving);
         let recorder = Recorder::create(Folder::new(folder), manifest)?;
         carry_out(data, recorder, None, threads, max_time, callback.as_ref())
     })
     .map_err(value_error)
+}
+
+/// Listens for Ctrl-C before the run begins.
+struct Listen {
+    heard: Instant,
+    stopped: Option<PyErr>,
+}
+
+impl Observer for Listen {
+    fn after_round(&mut self, _view: &dyn View) -> Result<ControlFlow<()>> {
+        if self.heard.elapsed() >= LISTEN {
+            self.heard = Instant::now();
+            self.stopped = Python::attach(|py| py.check_signals()).err();
+        }
+        let stops = self.stopped.is_some();
+        Ok(if stops { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
 }
 
 /// Where chains begin.

@@ -16,7 +16,7 @@ use armix::model::Model;
 use armix::models::Irm;
 use armix::moves::{Options, Schedule, registry, strategies};
 use armix::predict::HeldOutScore;
-use armix::problem::{CanBeHeated, Choice};
+use armix::problem::{Choice, Settle};
 use armix::run::{MAX_ITERATIONS, Run, Settings, Start, Wishes};
 use armix::state::Target;
 use armix::store::{DataInfo, Folder, Manifest, Recorder, Saved, Saving};
@@ -46,7 +46,7 @@ pub(crate) struct Args {
     model: DataArgs,
 
     /// The moves of an iteration, with repeats, as arm-cells*5,arm:sizes,gibbs; or auto, which tunes them in warm-up, or
-    /// auto:LIST [default: arm*3,gibbs with a ladder, else arm,gibbs]
+    /// auto:LIST [default: arm:near*3,gibbs with a ladder, else arm,gibbs]
     #[arg(long, value_name = "LIST", help_heading = "Sampling")]
     moves: Option<Schedule>,
 
@@ -64,7 +64,7 @@ pub(crate) struct Args {
 
     /// Hot copies of every chain, which exchange states with it: the number of rungs, 16, with the lowest inverse
     /// temperature, 16:0.25, or all of them, 1,0.9,0.8. With 0 as the lowest the evidence is estimated, too. 1 is none
-    /// [default: 16; none with --chains, and for models that cannot be heated]
+    /// [default: as many as a short trial suggests; none with --chains, and for models that cannot be heated]
     #[arg(long, value_name = "RUNGS", help_heading = "Sampling")]
     ladder: Option<Ladder>,
 
@@ -283,8 +283,7 @@ pub(crate) fn run(args: Args, team: &mut Team) -> Result<ExitCode> {
     let choice = args.model.choice()?;
     let dataset = data::load(&args.data, &choice)?;
     let wishes = Wishes { chains: args.chains, ladder: args.ladder, schedule: args.moves };
-    let wished = wishes.settings(data::with_target(&dataset, &choice, CanBeHeated)?);
-    let settings = Settings {
+    let rest = Settings {
         ensembles: args.ensembles,
         iterations: args.iterations,
         warmup: args.warmup,
@@ -295,19 +294,31 @@ pub(crate) fn run(args: Args, team: &mut Team) -> Result<ExitCode> {
         freeze_after: args.freeze_after,
         history_bytes: args.history_memory,
         exchange_every: args.exchange_every,
-        ..wished
+        threads: args.going.threads.unwrap_or(team.threads()),
+        ..Settings::default()
     };
+    check_until(&args.going, &rest, args.no_save)?;
+    let folder = args.out.map(Folder::new);
+    folder.iter().filter(|_| !args.no_save).try_for_each(Folder::check_free)?;
+    if !args.going.quiet {
+        say(&data::describe(&args.data, &dataset));
+        dataset.notes.iter().for_each(|note| say(&format!("  {note}")));
+    }
+    let open = wishes.ladder.is_none();
+    let settle = Settle { wishes, rest, observer: &mut () };
+    let settings = data::with_target(&dataset, &choice, settle)?;
     let keep_draws = args.no_save.then(|| kept_every(&settings, dataset.data.n()));
-    let settings = Settings { keep_draws, ..settings };
-    settings.check(dataset.data.n())?;
-    check_until(&args.going, &settings, args.no_save)?;
-    settings.schedule.build::<Irm>(&settings.moves)?; // unknown moves, before anything is written
+    let settings = Settings { keep_draws, threads: 0, ..settings };
     let chains = Share::new(&settings, team.ranks()).most();
     let check = CheckTarget { settings: &settings, chains };
     let own_hypers = data::with_target(&dataset, &choice, check)?;
     if !args.going.quiet {
-        say(&data::describe(&args.data, &dataset));
-        dataset.notes.iter().for_each(|note| say(&format!("  {note}")));
+        if open && !settings.ladder.is_none() {
+            let rungs = settings.ladder.rungs();
+            say(&format!(
+                "  a short trial suggests a ladder of {rungs} rungs for every chain (--ladder {rungs})"
+            ));
+        }
         let chains = settings.ensembles * settings.members();
         let hint = idle_threads(args.going.threads, ensemble::cores(), chains);
         hint.iter().filter(|_| team.ranks() == 1).for_each(|hint| say(&format!("  {hint}")));
@@ -322,14 +333,14 @@ pub(crate) fn run(args: Args, team: &mut Team) -> Result<ExitCode> {
     let recorder = if args.no_save {
         None
     } else {
-        let folder = args.out.unwrap_or_else(|| default_folder(&args.data));
+        let folder = folder.unwrap_or_else(|| Folder::new(default_folder(&args.data)));
         let saving = Saving {
             partitions: args.save_partitions == Partitions::All,
             thin: args.thin as usize,
         };
         let model = data::model_info(&choice, &dataset);
         let manifest = Manifest::new(info.clone(), model, settings.clone(), saving);
-        Some(Recorder::create(Folder::new(folder), manifest)?)
+        Some(Recorder::create(folder, manifest)?)
     };
     let loaded = Loaded { info, elsewhere: None, choice, dataset };
     carry_out(&loaded, settings, recorder, None, &args.going, team)

@@ -199,7 +199,7 @@ impl Observer for Until {
 impl Job for Cost {
     type Output = Value;
     fn run<M: Model>(self, target: Target<M>) -> Result<Value> {
-        let whole = Wishes::default().settings(target.can_be_heated());
+        let whole = Wishes::default().settings(target.can_be_heated(), Settings::default());
         let trial = Settings {
             ensembles: 1,
             chains: 2,

@@ -36,11 +36,12 @@ fn without_options_there_is_a_ladder_if_the_model_allows() {
     let folder = Folder::new();
     let s = json(folder.armix("fit karate -n 20 --warmup 8 --quiet --json --out usual"));
     assert_eq!((&s["ensembles"], &s["chains"]), (&4.into(), &1.into()));
-    assert_eq!(s["ladder"]["coldness"][3].as_array().unwrap().len(), 16);
+    let rungs = s["ladder"]["coldness"][3].as_array().unwrap().len();
+    assert!((6..=32).contains(&rungs), "{rungs}");
     let page = fs::read_to_string(folder.path().join("usual/report.html")).unwrap();
-    let command = "--moves 'arm*3,gibbs' --chains 1 --ladder 16:0.4";
+    let command = format!("--moves 'arm:near*3,gibbs' --chains 1 --ladder {rungs}:0.");
     assert!(
-        page.contains(command),
+        page.contains(&command),
         "the command that repeats the run, whatever will be usual then"
     );
     let s = fit("karate --chains 2 -n 20 --no-save --quiet");

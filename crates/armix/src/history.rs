@@ -218,6 +218,14 @@ impl Past<'_> {
         Some(self.draw_any(rng)?.row)
     }
 
+    /// A state from the past of chains that are at most `reach` places away, this one among them.
+    pub fn near(&self, reach: usize, rng: &mut Rng) -> Option<&Row> {
+        let round = self.draw_round(rng)?;
+        let first = self.chain.saturating_sub(reach);
+        let last = (self.chain + reach).min(round.rows.len() - 1);
+        Some(&round.rows[first + rng.below((last - first + 1) as u64) as usize])
+    }
+
     /// A state from the past of the other chains; `None` also if there are none.
     pub fn other(&self, rng: &mut Rng) -> Option<&Row> {
         let round = self.draw_round(rng)?;

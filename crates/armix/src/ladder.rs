@@ -20,13 +20,16 @@ use std::str::FromStr;
 const MAX_RUNGS: usize = 1024;
 
 /// Where a ladder ends if nothing is said.
-const HOTTEST: f64 = 0.4;
+const HOTTEST: f64 = 0.25;
 
 /// Steps of a new ladder grow with this power: cold neighbours must be closer.
 const GROWTH: f64 = 1.25;
 
 /// A ladder is not stretched beyond where neighbours reject more exchanges than this share.
 const MOST_REJECTED: f64 = 0.7;
+
+/// The rungs move so often.
+const STAGES: u32 = 5;
 
 /// How the inverse temperatures of a chain's copies are chosen: `16`, `16:0.25`, or all of them, `1,0.9,0.8`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,6 +55,14 @@ impl Ladder {
         match self {
             Ladder::Tuned { rungs, .. } => *rungs,
             Ladder::Given(all) => all.len(),
+        }
+    }
+
+    /// The same with so many rungs, unless all of them were given.
+    pub fn with(&self, rungs: usize) -> Self {
+        match self {
+            Ladder::Tuned { hottest, .. } => Ladder::Tuned { rungs, hottest: *hottest },
+            given => given.clone(),
         }
     }
 
@@ -187,24 +198,35 @@ impl Rungs {
         }
     }
 
-    /// Before a round of a seed's ensemble: which chains exchange their states, given E = ln q(z) of all of
-    /// them. Chain c of rung k is at k · (number of cold chains) + c.
+    /// Before a round of a seed's ensemble: which chains exchange their states, one exchange after the other, given
+    /// E = ln q(z) of all of them. Chain c of rung k is at k · (number of cold chains) + c.
+    ///
+    /// Even and odd pairs take turns as often as there are rungs: a state can travel the whole ladder between two rounds,
+    /// and exchanges cost nothing beside moves.
     pub fn exchanges(&mut self, energies: &[f64], round: &Round) -> Vec<(usize, usize)> {
         let cold = energies.len() / self.coldness.len();
+        let mut energies = energies.to_vec();
         let mut swaps = Vec::new();
         for column in 0..cold {
             let (ensemble, t) = (round.ensemble as u64, round.t as u64);
             let mut rng = Rng::new(Purpose::Swap, round.seed, ensemble, column as u64, t);
+            let at = |pair: usize| (pair * cold + column, (pair + 1) * cold + column);
             for pair in 0..self.rejected.len() {
-                let (lower, upper) = (pair * cold + column, (pair + 1) * cold + column);
-                let step = self.coldness[pair] - self.coldness[pair + 1];
-                let accept = acceptance(step * (energies[upper] - energies[lower]));
-                self.rejected[pair] += 1.0 - accept;
+                let (lower, upper) = at(pair);
+                let step = self.step(pair);
+                self.rejected[pair] += 1.0 - acceptance(step * (energies[upper] - energies[lower]));
                 if round.t > round.warmup {
                     self.stones[pair].add(step * energies[upper]);
                 }
-                if pair % 2 == round.t % 2 && rng.uniform() < accept {
-                    swaps.push((lower, upper));
+            }
+            for turn in 0..self.coldness.len() {
+                for pair in ((round.t + turn) % 2..self.rejected.len()).step_by(2) {
+                    let (lower, upper) = at(pair);
+                    let ratio = self.step(pair) * (energies[upper] - energies[lower]);
+                    if rng.uniform() < acceptance(ratio) {
+                        energies.swap(lower, upper);
+                        swaps.push((lower, upper));
+                    }
                 }
             }
         }
@@ -212,10 +234,14 @@ impl Rungs {
         swaps
     }
 
-    /// Moves the rungs four times in warm-up, each time by what happened since the last; says whether it did.
+    /// How much colder rung k is than rung k + 1.
+    fn step(&self, pair: usize) -> f64 {
+        self.coldness[pair] - self.coldness[pair + 1]
+    }
+
+    /// Moves the rungs in warm-up, each time by what happened since the last, and after twice as long; says whether it did.
     pub fn tune(&mut self, ladder: &Ladder, round: &Round) -> bool {
-        let stage = |t: usize| 4 * t / round.warmup.max(1);
-        let due = round.t > 0 && round.t <= round.warmup && stage(round.t) > stage(round.t - 1);
+        let due = round.t > 0 && (0..STAGES).any(|stage| round.t == round.warmup >> stage);
         let tuned = due && matches!(ladder, Ladder::Tuned { .. });
         if tuned {
             self.respace();

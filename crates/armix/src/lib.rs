@@ -50,6 +50,7 @@ pub mod models;
 pub mod moves;
 pub mod newcomers;
 pub mod partition;
+pub mod pilot;
 pub mod plot;
 pub mod predict;
 pub mod prior;

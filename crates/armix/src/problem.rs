@@ -3,6 +3,7 @@
 
 use crate::constraints::{Beforehand, Constraints};
 use crate::data::{Column, Data, Dataset, Kind, Table};
+use crate::ensemble::Observer;
 use crate::error::{Error, Result};
 use crate::families::{Categorical, Family, Gaussian, Poisson};
 use crate::io::raw::{Raw, RawNetwork};
@@ -13,9 +14,10 @@ use crate::models::student::{self, StudentT};
 use crate::models::{self, Bernoulli, Columns, Irm, Mixed, Niw, Relational, StudentMixture};
 use crate::prior::PriorChoice;
 use crate::relations::{Relations, Values};
+use crate::run::{Settings, Wishes};
 use crate::state::Target;
 use crate::store::{self, DataInfo, ModelInfo};
-use crate::{builtin, predict};
+use crate::{builtin, pilot, predict};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -309,13 +311,20 @@ pub trait Job {
     fn run<M: Model>(self, target: Target<M>) -> Result<Self::Output>;
 }
 
-/// Tells whether a target can be heated, so that a ladder is possible.
-pub struct CanBeHeated;
+/// Finds out what was not said about how to sample.
+pub struct Settle<'a> {
+    /// What was said …
+    pub wishes: Wishes,
+    /// … and all other settings.
+    pub rest: Settings,
+    /// May stop the trial that this takes: what it would have found out is then guessed.
+    pub observer: &'a mut dyn Observer,
+}
 
-impl Job for CanBeHeated {
-    type Output = bool;
-    fn run<M: Model>(self, target: Target<M>) -> Result<bool> {
-        Ok(target.can_be_heated())
+impl Job for Settle<'_> {
+    type Output = Settings;
+    fn run<M: Model>(self, target: Target<M>) -> Result<Settings> {
+        pilot::settings(&target, self.wishes, self.rest, self.observer)
     }
 }
 

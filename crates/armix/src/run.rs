@@ -109,7 +109,7 @@ pub struct Settings {
     pub keep_draws: Option<usize>,
 }
 
-/// What was said about how to sample. What was not said depends on the data: see [`Wishes::settings`].
+/// What was said about how to sample. What was not said depends on the data: see [`crate::pilot`].
 #[derive(Debug, Clone, Default)]
 pub struct Wishes {
     /// Chains of an ensemble.
@@ -121,25 +121,25 @@ pub struct Wishes {
 }
 
 impl Wishes {
-    /// Rungs if nothing is said. docs/MIXING.md has what this is worth.
-    pub const RUNGS: &str = "16";
+    /// The ladder to begin with if nothing is said. docs/MIXING.md has what it is worth.
+    pub const LADDER: &str = "16";
 
     /// Cold chains of an ensemble without a ladder.
     pub const COLD: usize = 8;
 
     /// The settings that follow: a ladder for one chain, if the model can be heated; or else, if a number of
     /// chains was asked for, cold chains alone as in the paper.
-    pub fn settings(self, can_be_heated: bool) -> Settings {
+    pub fn settings(self, can_be_heated: bool, rest: Settings) -> Settings {
         let climbs = can_be_heated && self.chains.is_none();
         let usual = || match climbs {
-            true => Wishes::RUNGS.parse().unwrap_or_default(),
+            true => Wishes::LADDER.parse().unwrap_or_default(),
             false => Ladder::NONE,
         };
         let ladder = self.ladder.unwrap_or_else(usual);
         let chains = if ladder.is_none() { Wishes::COLD } else { 1 };
         let schedule = self.schedule.unwrap_or_else(|| Schedule::usual(!ladder.is_none()));
         let chains = self.chains.unwrap_or(chains);
-        Settings { chains, ladder, schedule, ..Settings::default() }
+        Settings { chains, ladder, schedule, ..rest }
     }
 }
 

@@ -214,6 +214,28 @@ fn moves_have_no_memory() {
     }
 }
 
+#[test]
+fn chains_that_are_near_are_those_beside_it() {
+    use armix::history::{History, Row};
+    use armix::rng::{Purpose, Rng};
+    let mut history = History::new(1 << 20);
+    // Chain c has c + 1 blocks.
+    let labels = |chain: u32| (0..6).map(|item: u32| item.min(chain)).collect::<Vec<_>>();
+    history.push(0, (0..6).map(|chain| Row::new(&labels(chain))).collect());
+    let mut rng = Rng::from_seed(Purpose::Test, 5);
+    for (chain, expected) in [(0, 0..=2), (1, 0..=3), (3, 1..=5), (5, 3..=5)] {
+        let mut seen = [0u32; 6];
+        for _ in 0..1000 {
+            let row = history.past(chain, 1).near(2, &mut rng).unwrap().labels();
+            seen[*row.iter().max().unwrap() as usize] += 1;
+        }
+        for (other, &count) in seen.iter().enumerate() {
+            assert_eq!(count > 100, expected.contains(&other), "{chain}: {seen:?}");
+        }
+    }
+    assert!(history.past(0, 0).near(2, &mut rng).is_none(), "there is no past");
+}
+
 /// What is not a number is never accepted.
 #[test]
 fn acceptance_probabilities() {

@@ -74,8 +74,58 @@ fn pairs_take_turns_and_chains_keep_to_their_own_ladder() {
     let mut rungs = Rungs::new(&Ladder::Given(vec![1.0, 0.8, 0.6, 0.4]));
     let energies = [0.0; 8]; // equal: every exchange is accepted
     let mut at = |t| rungs.exchanges(&energies, &Round { seed: 1, ensemble: 0, t, warmup: 0 });
-    assert_eq!(at(0), [(0, 2), (4, 6), (1, 3), (5, 7)]);
-    assert_eq!(at(1), [(2, 4), (3, 5)]);
+    let (even, odd) = ([[(0, 2), (4, 6)], [(1, 3), (5, 7)]], [[(2, 4)], [(3, 5)]]);
+    let both = |chain: usize| [even[chain].to_vec(), odd[chain].to_vec()].concat();
+    let first_odd = |chain: usize| [odd[chain].to_vec(), even[chain].to_vec()].concat();
+    // Four turns for four rungs: all states travel to the other end and none stays.
+    assert_eq!(at(0), [both(0), both(0), both(1), both(1)].concat());
+    assert_eq!(at(1), [first_odd(0), first_odd(0), first_odd(1), first_odd(1)].concat());
+}
+
+/// How far, in standard errors, all turns of three rungs together lead away from the product of their targets: three states
+/// start in each of the six orders, with its exact probability under the `real` inverse temperatures.
+fn drift_of_orders(real: [f64; 3], claimed: [f64; 3]) -> f64 {
+    const DRAWS: u32 = 20_000;
+    const ORDERS: [[usize; 3]; 6] =
+        [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    let energies = [0.0, 1.3, -2.1];
+    let weight = |order: &[usize; 3]| {
+        let ln_weight: f64 = order.iter().zip(real).map(|(&state, b)| b * energies[state]).sum();
+        ln_weight.exp()
+    };
+    let whole: f64 = ORDERS.iter().map(weight).sum();
+    let p = |order: &[usize; 3]| weight(order) / whole;
+    let (mut reached, mut variance) = ([0.0; 6], [0.0; 6]);
+    for (at, start) in ORDERS.iter().enumerate() {
+        let mut counts = [0u32; 6];
+        for seed in 0..DRAWS {
+            let (seed, t) = (u64::from(seed), at + seed as usize % 2);
+            let mut rungs = Rungs::new(&Ladder::Given(claimed.to_vec()));
+            let round = Round { seed, ensemble: at, t, warmup: 0 };
+            let mut order = *start;
+            for (lower, upper) in rungs.exchanges(&start.map(|state| energies[state]), &round) {
+                order.swap(lower, upper);
+            }
+            counts[ORDERS.iter().position(|o| *o == order).unwrap()] += 1;
+        }
+        for (end, count) in counts.into_iter().enumerate() {
+            let share = f64::from(count) / f64::from(DRAWS);
+            reached[end] += p(start) * share;
+            variance[end] += p(start).powi(2) * share * (1.0 - share) / f64::from(DRAWS);
+        }
+    }
+    let away = |end: usize| (reached[end] - p(&ORDERS[end])).abs() / variance[end].sqrt();
+    (0..6).map(away).fold(0.0, f64::max)
+}
+
+/// Six numbers within 5 standard errors: false alarm below 4e-6.
+#[test]
+fn turns_leave_the_product_of_the_targets_invariant() {
+    let real = [1.0, 0.6, 0.1];
+    let away = drift_of_orders(real, real);
+    assert!(away < 5.0, "{away} standard errors");
+    let wrong = drift_of_orders(real, [1.0, 0.5, 0.1]);
+    assert!(wrong > 10.0, "turns for other temperatures are noticed: only {wrong}");
 }
 
 #[test]
@@ -83,8 +133,8 @@ fn tuned_rungs_are_equally_far_apart() {
     let ladder: Ladder = "9:0.2".parse().unwrap();
     let mut rungs = Rungs::new(&ladder);
     // Energies whose exchanges are rejected in proportion to the distance of the rungs in ln b.
-    let round = |t| Round { seed: 1, ensemble: 0, t, warmup: 4 };
-    for t in 1..=4 {
+    let round = |t| Round { seed: 1, ensemble: 0, t, warmup: 16 };
+    for t in [1, 2, 4, 8, 16] {
         let steps: Vec<f64> = rungs.coldness.windows(2).map(|b| (b[0] / b[1]).ln()).collect();
         rungs.rejected = steps.iter().map(|s| 0.9 * s).collect();
         rungs.weighed = 1;
@@ -95,7 +145,9 @@ fn tuned_rungs_are_equally_far_apart() {
     assert!(steps.iter().all(|s| (s / mean - 1.0).abs() < 0.05), "{steps:?}");
     assert_eq!((rungs.coldness[0], rungs.coldness.len()), (1.0, 9));
     assert!((rungs.coldness[8] - 0.2).abs() < 1e-12);
-    assert!(!rungs.tune(&ladder, &round(5)), "not after warm-up");
+    for t in [0, 3, 12, 15, 17, 32] {
+        assert!(!rungs.tune(&ladder, &round(t)), "not in between, nor after warm-up: {t}");
+    }
 }
 
 #[test]
@@ -126,7 +178,7 @@ fn batches_keep_their_means() {
 #[test]
 fn ladders_are_read_and_written() {
     let read = |text: &str| -> Result<String> { Ok(text.parse::<Ladder>()?.to_string()) };
-    assert_eq!(read("16").unwrap(), "16:0.4");
+    assert_eq!(read("16").unwrap(), "16:0.25");
     assert_eq!(read("16:0.25").unwrap(), "16:0.25");
     assert_eq!(read("1").unwrap(), "1");
     assert_eq!(read("1,0.5,0").unwrap(), "1,0.5,0");

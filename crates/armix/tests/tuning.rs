@@ -4,6 +4,7 @@ use armix::builtin;
 use armix::ensemble;
 use armix::models::Irm;
 use armix::moves::Schedule;
+use armix::pilot;
 use armix::rng::{Purpose, Rng};
 use armix::run::{Run, Settings, Wishes};
 use armix::state::Target;
@@ -112,14 +113,44 @@ fn a_run_is_made_of_what_was_tuned() {
 
 #[test]
 fn what_is_not_said_depends_on_the_rest() {
-    let usual = Wishes::default().settings(true);
+    let usual = Wishes::default().settings(true, Settings::default());
     assert_eq!((usual.chains, usual.ladder.rungs()), (1, 16));
-    let cold = Wishes::default().settings(false);
+    let cold = Wishes::default().settings(false, Settings::default());
     assert_eq!((cold.chains, cold.ladder.rungs()), (8, 1));
-    let several = Wishes { chains: Some(3), ..Wishes::default() }.settings(true);
+    let several =
+        Wishes { chains: Some(3), ..Wishes::default() }.settings(true, Settings::default());
     assert_eq!((several.chains, several.ladder.rungs()), (3, 1));
     let short = Wishes { ladder: Some("4".parse().unwrap()), ..Wishes::default() };
-    assert_eq!((short.clone().settings(true).chains, short.settings(true).ladder.rungs()), (1, 4));
+    assert_eq!(
+        (
+            short.clone().settings(true, Settings::default()).chains,
+            short.settings(true, Settings::default()).ladder.rungs()
+        ),
+        (1, 4)
+    );
     let none = Wishes { ladder: Some("1".parse().unwrap()), ..Wishes::default() };
-    assert_eq!(none.settings(true).schedule, Settings::default().schedule);
+    assert_eq!(none.settings(true, Settings::default()).schedule, Settings::default().schedule);
+}
+
+#[test]
+fn a_pilot_finds_the_length_of_a_ladder() {
+    let target = |data| Target::new(Irm::new(data, 1.0, 1.0).unwrap(), 1.0).unwrap();
+    let settle = |data, wishes: Wishes, iterations| {
+        let rest = Settings { iterations, seed: 7, ..Settings::default() };
+        pilot::settings(&target(data), wishes, rest, &mut ()).unwrap()
+    };
+    let rungs = |data| settle(data, Wishes::default(), 1000).ladder.rungs();
+    let few = rungs(builtin::four_vertex());
+    assert_eq!(few, 6, "exchanges are nearly always accepted");
+    let some = rungs(builtin::karate());
+    assert_eq!(some, rungs(builtin::karate()), "the same seed gives the same ladder");
+    let many = rungs(builtin::planted_by_degree(8, 20.0, 2000, 1).unwrap().0);
+    assert!(few < some && some < many && many <= 32, "{few}, {some}, {many}");
+    // What was said stays as it was said, and what was not said does not change anything else.
+    let said = Wishes { ladder: Some("5:0.3".parse().unwrap()), ..Wishes::default() };
+    assert_eq!(settle(builtin::karate(), said, 10).ladder.to_string(), "5:0.3");
+    let cold = Wishes { chains: Some(3), ..Wishes::default() };
+    assert!(settle(builtin::karate(), cold, 10).ladder.is_none());
+    let short = settle(builtin::karate(), Wishes::default(), 10);
+    assert_eq!((short.iterations, short.warmup, short.seed, short.ensembles), (10, 50, 7, 4));
 }

@@ -31,10 +31,11 @@ impl Schedule {
         &self.moves
     }
 
-    /// The moves if nothing is said: more proposals with a ladder, where there is more to learn from the past.
+    /// The moves if nothing is said: more proposals with a ladder, where there is more to learn from the past, but not
+    /// from chains that are much hotter or colder.
     pub fn usual(with_ladder: bool) -> Self {
-        let proposals = if with_ladder { 3 } else { 1 };
-        Schedule { moves: vec![("arm".into(), proposals), ("gibbs".into(), 1)], tuned: false }
+        let (proposal, times) = if with_ladder { ("arm:near", 3) } else { ("arm", 1) };
+        Schedule { moves: vec![(proposal.into(), times), ("gibbs".into(), 1)], tuned: false }
     }
 
     /// Whether how often proposals are made is tuned in warm-up.

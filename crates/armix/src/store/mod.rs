@@ -195,6 +195,17 @@ impl Folder {
         self.0.join(name)
     }
 
+    /// Refuses a folder that holds a run.
+    pub fn check_free(&self) -> Result<()> {
+        match self.file("run.json").exists() {
+            true => Err(Error::new(
+                "this folder holds a run already: continue it with armix resume, or choose another with --out",
+            )
+            .in_file(&self.0)),
+            false => Ok(()),
+        }
+    }
+
     fn read(&self, name: &str) -> Result<Vec<u8>> {
         let path = self.file(name);
         fs::read(&path).map_err(|error| atomic::cannot("read", &path, &error))

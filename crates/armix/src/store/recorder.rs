@@ -53,10 +53,7 @@ impl Saved {
 impl Recorder {
     /// Begins a run in a folder that does not hold one yet.
     pub fn create(folder: Folder, manifest: Manifest) -> Result<Self> {
-        if folder.file("run.json").exists() {
-            let message = "this folder holds a run already: continue it with armix resume, or choose another with --out";
-            return Err(Error::new(message).in_file(folder.path()));
-        }
+        folder.check_free()?;
         for inner in ["draws", "checkpoint"] {
             let path = folder.file(inner);
             fs::create_dir_all(&path).map_err(|error| atomic::cannot("make", &path, &error))?;

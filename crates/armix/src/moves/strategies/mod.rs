@@ -7,6 +7,7 @@
 pub mod cells;
 pub mod disagreement;
 pub mod likely;
+pub mod near;
 pub mod other;
 pub mod others;
 pub mod pair;
@@ -65,6 +66,11 @@ pub fn registry() -> Vec<Entry> {
                 Box::new(likely::Likely::default())
             })
         },
+        entry(
+            "near",
+            "one past state of the chain and one of a chain close to it on the ladder",
+            || Box::new(near::Near::default()),
+        ),
         entry("other", "one past state of the chain and one of another chain", || {
             Box::new(other::Other::default())
         }),
