@@ -30,6 +30,31 @@ pub fn ln(x: f64) -> f64 {
     exponent as f64 * std::f64::consts::LN_2 + (ln_middle + series)
 }
 
+/// [`ln`] of several numbers, the same to the last bit: plain loops, for which there are vector instructions.
+#[inline]
+pub fn ln_of_all<const N: usize>(numbers: &[f64; N]) -> [f64; N] {
+    const MANTISSA: u64 = (1 << 52) - 1;
+    // 2⁵² and a whole number below it, as a float: there is no vector instruction that converts.
+    const TWO_TO_52: u64 = (1023 + 52) << 52;
+    let table = &*TABLE;
+    let (mut inverse, mut ln_middle) = ([0.0; N], [0.0; N]);
+    for at in 0..N {
+        (inverse[at], ln_middle[at]) = table[(numbers[at].to_bits() >> 45) as usize % PIECES];
+    }
+    let mut logarithms = [0.0; N];
+    for at in 0..N {
+        let bits = numbers[at].to_bits();
+        let exponent = f64::from_bits(bits >> 52 | TWO_TO_52) - ((1u64 << 52) + 1023) as f64;
+        let m = f64::from_bits(bits & MANTISSA | 1023 << 52);
+        let r = m * inverse[at] - 1.0;
+        let r2 = r * r;
+        let high = 1.0 / 3.0 - r * 0.25 + r2 * (0.2 - r * (1.0 / 6.0));
+        let series = r - r2 * (0.5 - r * high);
+        logarithms[at] = exponent * std::f64::consts::LN_2 + (ln_middle[at] + series);
+    }
+    logarithms
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,6 +69,16 @@ mod tests {
                 "ln {x} = {expected}, not {fast}"
             );
             x *= 1.000_037;
+        }
+    }
+
+    #[test]
+    fn logarithms_of_several_are_the_same() {
+        let mut x = f64::MIN_POSITIVE;
+        while x < 1e300 {
+            let numbers = [x, 1.000_3 * x, 1.4 * x, 1.0 / x];
+            assert_eq!(ln_of_all(&numbers), numbers.map(ln), "{numbers:?}");
+            x *= 1.037;
         }
     }
 }

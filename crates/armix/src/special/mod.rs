@@ -10,7 +10,7 @@ mod ln;
 
 pub use coin::{BetaBernoulli, Landmark, LnRising, LnTable, Tossed, evidence_of_tosses};
 pub use exp::{LANES, exponentials};
-pub use ln::ln as fast_ln;
+pub use ln::{ln as fast_ln, ln_of_all};
 
 /// ln Γ(x) for x > 0.
 pub fn ln_gamma(x: f64) -> f64 {

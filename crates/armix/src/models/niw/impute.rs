@@ -5,7 +5,7 @@
 //! given z and the completed table, whose drawn cells are forgotten. Each of the three steps is a
 //! draw from a conditional distribution, or leaves one invariant, so that p(z, μ, Σ | observed) is, too.
 
-use super::{Moments, NUMBERS, Niw};
+use super::{Moments, Niw, Room};
 use crate::families::{gamma, normal};
 use crate::model::Model;
 use crate::partition::{Item, Partition};
@@ -183,10 +183,13 @@ impl Niw {
     /// Draws μ and Σ of a block: Σ = B Bᵀ with B = C A⁻ᵀ, where C is the factor of Ψₙ and A is Bartlett's; μ = mean + B g/√κₙ.
     fn draw_block(&self, stats: &Moments, slot: usize, uniform: &mut dyn FnMut() -> f64) -> Normal {
         let d = self.data.d;
-        let n = self.sum(stats, slot)[0] as f64;
+        let sum = self.sum(stats, slot);
+        let n = sum[0] as f64;
         let (kappa, nu) = (self.kappa + n, d as f64 - 1.0 + self.freedom + n);
-        let (mean, factor) = self.kept(stats, slot)[NUMBERS..].split_at(d);
-        // C, row after row; it is kept column after column with its diagonal inverted.
+        let mut room = Room::new(d);
+        self.factorise(self.values(), sum, &mut room);
+        let Room { mean, factor, .. } = room;
+        // C, row after row; the factor has its columns one after the other, and its diagonal inverted.
         let mut c = vec![vec![0.0; d]; d];
         let mut entries = factor.iter();
         for j in 0..d {
