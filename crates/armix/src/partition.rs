@@ -43,6 +43,15 @@ impl Slot {
     }
 }
 
+/// Stands for all slots from this one on, and for nowhere.
+const FAR: u8 = u8::MAX;
+
+/// A slot in a byte.
+#[inline(always)]
+fn near(slot: Slot) -> u8 {
+    u8::try_from(slot.0).unwrap_or(FAR)
+}
+
 /// Blocks of items in slots. Some items may be placed nowhere while a move is under way.
 ///
 /// ```
@@ -55,6 +64,8 @@ impl Slot {
 #[derive(Debug)]
 pub struct Partition {
     slot_of: Vec<Slot>,
+    /// The same in bytes, so that more of it fits into caches; [`FAR`] for what does not fit into a byte.
+    near: Vec<u8>,
     size: Vec<u32>,
     /// The slots that hold a block, in no meaningful but reproducible order.
     live: Vec<Slot>,
@@ -71,6 +82,7 @@ impl Partition {
     pub fn unplaced(n: usize) -> Self {
         Partition {
             slot_of: vec![Slot::NOWHERE; n],
+            near: vec![FAR; n],
             size: Vec::new(),
             live: Vec::new(),
             live_at: Vec::new(),
@@ -124,6 +136,15 @@ impl Partition {
         self.slot_of[item.index()]
     }
 
+    /// The same if the item is placed, for looking at many items anywhere.
+    #[inline(always)]
+    pub fn placed_at(&self, item: usize) -> Option<Slot> {
+        match self.near[item] {
+            FAR => Some(self.slot_of[item]).filter(|&slot| slot != Slot::NOWHERE),
+            near => Some(Slot(u32::from(near))),
+        }
+    }
+
     /// Where all items are.
     #[inline]
     pub fn slots_of_items(&self) -> &[Slot] {
@@ -131,43 +152,58 @@ impl Partition {
     }
 
     /// Takes a placed item out of its slot.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self, item: Item) {
         let slot = std::mem::replace(&mut self.slot_of[item.index()], Slot::NOWHERE);
+        self.near[item.index()] = FAR;
         let size = &mut self.size[slot.index()];
         *size -= 1;
         if *size == 0 {
-            let at = self.live_at[slot.index()] as usize;
-            self.live.swap_remove(at);
-            if let Some(&moved) = self.live.get(at) {
-                self.live_at[moved.index()] = at as u32;
-            }
-            if !self.pinned[slot.index()] {
-                self.free.push(slot);
-            }
+            self.close(slot);
+        }
+    }
+
+    /// A block has lost its last item.
+    #[inline(never)]
+    fn close(&mut self, slot: Slot) {
+        let at = self.live_at[slot.index()] as usize;
+        self.live.swap_remove(at);
+        if let Some(&moved) = self.live.get(at) {
+            self.live_at[moved.index()] = at as u32;
+        }
+        if !self.pinned[slot.index()] {
+            self.free.push(slot);
         }
     }
 
     /// Puts an item that is nowhere into a slot.
-    #[inline]
+    #[inline(always)]
     pub fn put(&mut self, item: Item, slot: Slot) {
         debug_assert_eq!(self.slot_of[item.index()], Slot::NOWHERE);
         self.slot_of[item.index()] = slot;
+        self.near[item.index()] = near(slot);
         let size = &mut self.size[slot.index()];
         *size += 1;
         if *size == 1 {
-            self.live_at[slot.index()] = self.live.len() as u32;
-            self.live.push(slot);
-            if !self.pinned[slot.index()] {
-                // Nearly always the top: `fresh` hands out the top.
-                let at = self.free.iter().rposition(|&s| s == slot);
-                self.free.remove(at.expect("an empty, unpinned slot is free"));
-            }
+            self.open(slot);
+        }
+    }
+
+    /// A block has got its first item.
+    #[inline(never)]
+    fn open(&mut self, slot: Slot) {
+        self.live_at[slot.index()] = self.live.len() as u32;
+        self.live.push(slot);
+        if !self.pinned[slot.index()] {
+            // Nearly always the top: `fresh` hands out the top.
+            let at = self.free.iter().rposition(|&s| s == slot);
+            self.free.remove(at.expect("an empty, unpinned slot is free"));
         }
     }
 
     /// An empty slot that is not pinned: the one emptied last, or a new one. It stays on offer
     /// until something is put there.
+    #[inline]
     pub fn fresh(&mut self) -> Slot {
         match self.free.last() {
             Some(&slot) => slot,
@@ -202,6 +238,7 @@ impl Partition {
     /// Becomes a copy of `other` without allocating (once the buffers are large enough).
     pub fn copy_from(&mut self, other: &Partition) {
         self.slot_of.clone_from(&other.slot_of);
+        self.near.clone_from(&other.near);
         self.size.clone_from(&other.size);
         self.live.clone_from(&other.live);
         self.live_at.clone_from(&other.live_at);
@@ -252,6 +289,7 @@ impl Partition {
         }
         let consistent = live.iter().all(|s| z.size[s.index()] > 0)
             && free.iter().all(|s| z.size[s.index()] == 0);
+        z.near = slot_of.iter().map(|&slot| near(slot)).collect();
         (z.slot_of, z.live, z.free) = (slot_of, live, free);
         consistent.then_some(z)
     }

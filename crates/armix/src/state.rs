@@ -231,6 +231,7 @@ impl<M: Model> State<M> {
     }
 
     /// Takes the items C out of their block; they all share one, or are placed nowhere yet.
+    #[inline(always)]
     pub fn take<'c>(&mut self, items: &'c [Item]) -> Held<'c> {
         let home = self.z.slot_of(items[0]);
         if home != Slot::NOWHERE {
@@ -314,9 +315,13 @@ impl<M: Model> State<M> {
     }
 
     /// An empty slot for a new block: the one that was emptied last, or a new one.
+    #[inline]
     pub fn fresh(&mut self) -> Slot {
+        let slots = self.z.slots();
         let slot = self.z.fresh();
-        self.grow();
+        if self.z.slots() > slots {
+            self.grow();
+        }
         slot
     }
 

@@ -7,7 +7,7 @@
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot};
 use crate::rng::Rng;
-use crate::special::{LANES, exponentials};
+use crate::special::{LANES, exponentials, fast_ln};
 use crate::state::State;
 
 /// The slots that the items may go to.
@@ -39,8 +39,8 @@ pub trait Chooser {
     /// them leads to where the chooser has to end.
     fn choose(&mut self, item: Item, candidates: &Candidates<'_>) -> Option<usize>;
 
-    /// Told ln π of the choice.
-    fn chosen(&mut self, _ln_pi: f64) {}
+    /// Told the probability of the choice.
+    fn chosen(&mut self, _choice: Choice) {}
 
     /// Announces that `item` stays in `slot` for the rest of the move.
     fn settled(&mut self, _item: Item, _slot: Slot) {}
@@ -48,6 +48,63 @@ pub trait Chooser {
     /// Announces that `item` will end in its home or with a settled item. All settled items have
     /// been announced before.
     fn homed(&mut self, _item: Item, _home: Slot) {}
+}
+
+/// The probability π of what was chosen, not yet as a logarithm: most sweeps are never asked for it alone.
+#[derive(Debug, Clone, Copy)]
+pub struct Choice {
+    /// ln of its weight. From the gain, not the weight: an unlikely way back may have a weight that rounds to 0.
+    ln_weight: f64,
+    total: f64,
+}
+
+impl Choice {
+    /// There was only one.
+    const SURE: Choice = Choice { ln_weight: 0.0, total: 1.0 };
+    /// There was none.
+    const NONE: Choice = Choice { ln_weight: f64::NEG_INFINITY, total: 1.0 };
+
+    /// ln π; −∞ if nothing was chosen.
+    pub fn ln_pi(self) -> f64 {
+        if self.total == 1.0 { self.ln_weight } else { self.ln_weight - fast_ln(self.total) }
+    }
+}
+
+/// The probability of choices that follow each other, with one logarithm for a hundred of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Way {
+    ln_weights: f64,
+    totals: f64,
+}
+
+impl Default for Way {
+    fn default() -> Self {
+        Way { ln_weights: 0.0, totals: 1.0 }
+    }
+}
+
+impl Way {
+    /// Goes on with a choice.
+    #[inline]
+    pub fn go(&mut self, choice: Choice) {
+        self.ln_weights += choice.ln_weight;
+        self.totals *= choice.total;
+        // A sum of weights is at least 1, and less than 2³² candidates are.
+        if self.totals > 1e250 {
+            *self = Way { ln_weights: self.ln_t(), totals: 1.0 };
+        }
+    }
+
+    /// Whether there was something to choose every time.
+    #[inline]
+    pub fn leads_on(&self) -> bool {
+        self.ln_weights > f64::NEG_INFINITY
+    }
+
+    /// ln of the probability of all choices.
+    pub fn ln_t(&self) -> f64 {
+        self.ln_weights - libm::log(self.totals)
+    }
 }
 
 /// Buffers of [`sweep`].
@@ -58,15 +115,15 @@ pub struct Buffers {
     weights: Vec<f64>,
 }
 
-/// `sweep_{C,I}(z)`: moves the items C to one of the offered slots; returns ln π of the choice,
-/// −∞ if the chooser finds none that serves.
+/// `sweep_{C,I}(z)`: moves the items C to one of the offered slots; returns the probability of the choice,
+/// which is 0 if the chooser finds none that serves.
 pub fn sweep<M: Model>(
     state: &mut State<M>,
     items: &[Item],
     offer: Offer<'_>,
     chooser: &mut dyn Chooser,
     buffers: &mut Buffers,
-) -> f64 {
+) -> Choice {
     let Buffers { slots, gains, weights } = buffers;
     // Detach first: only then is it known which blocks are left.
     let held = state.take(items);
@@ -82,39 +139,53 @@ pub fn sweep<M: Model>(
             None
         }
     };
-    let (mut ln_largest, mut total) = (0.0, 1.0);
-    gains.clear();
-    gains.resize(slots.len().next_multiple_of(LANES), f64::NEG_INFINITY);
-    if slots.len() == 1 {
-        gains[0] = 0.0; // a single candidate needs no weighing
-        weights.clear();
-        weights.push(1.0);
-    } else {
-        state.gains(&held, slots, &mut gains[..slots.len()]);
-        // Not f64::max, which takes trouble over what is not a number.
-        let larger = |a: f64, b: f64| if b > a { b } else { a };
-        ln_largest = gains.iter().copied().fold(f64::NEG_INFINITY, larger);
-        if ln_largest == f64::NEG_INFINITY {
-            // The constraints leave no candidate: whoever proposed this will have it rejected.
-            state.put(held, slots[0]);
-            return f64::NEG_INFINITY;
-        }
-        total = exponentials(gains, ln_largest, weights);
+    if let [only] = slots[..] {
+        // A single candidate needs no weighing.
+        let candidates = Candidates { slots, weights: &[1.0], total: 1.0, fresh };
+        let chosen = chooser.choose(items[0], &candidates);
+        state.put(held, only);
+        return if chosen.is_some() { Choice::SURE } else { Choice::NONE };
     }
+    let padded = slots.len().next_multiple_of(LANES);
+    if gains.len() < padded {
+        gains.resize(padded, 0.0);
+        weights.resize(padded, 0.0);
+    }
+    let (gains, weights) = (&mut gains[..padded], &mut weights[..padded]);
+    gains[padded - LANES..].fill(f64::NEG_INFINITY);
+    state.gains(&held, slots, &mut gains[..slots.len()]);
+    let ln_largest = largest(gains);
+    if ln_largest == f64::NEG_INFINITY {
+        // The constraints leave no candidate: whoever proposed this will have it rejected.
+        state.put(held, slots[0]);
+        return Choice::NONE;
+    }
+    let total = exponentials(gains, ln_largest, weights);
     let candidates = Candidates { slots, weights: &weights[..slots.len()], total, fresh };
     match chooser.choose(items[0], &candidates) {
-        Some(choice) => {
-            state.put(held, slots[choice]);
-            // From the gain, not the weight: an unlikely way back may have a weight that rounds to 0.
-            let ln_pi = gains[choice] - ln_largest - libm::log(total);
-            chooser.chosen(ln_pi);
-            ln_pi
+        Some(at) => {
+            state.put(held, slots[at]);
+            let choice = Choice { ln_weight: gains[at] - ln_largest, total };
+            chooser.chosen(choice);
+            choice
         }
         None => {
             state.put(held, slots[0]);
-            f64::NEG_INFINITY
+            Choice::NONE
         }
     }
+}
+
+/// The largest of a multiple of [`LANES`] numbers.
+#[inline(always)]
+fn largest(values: &[f64]) -> f64 {
+    // Not f64::max, which takes trouble over what is not a number.
+    let larger = |a: f64, b: f64| if b > a { b } else { a };
+    let chunks = values.as_chunks::<LANES>().0.iter();
+    let lanes = chunks.fold([f64::NEG_INFINITY; LANES], |most, chunk| {
+        std::array::from_fn(|lane| larger(most[lane], chunk[lane]))
+    });
+    lanes.into_iter().fold(f64::NEG_INFINITY, larger)
 }
 
 /// Chooses at random, with probability proportional to the weights.
@@ -170,8 +241,8 @@ impl Chooser for Follow<'_> {
         candidates.slots.iter().position(|s| s == growing_at)
     }
 
-    fn chosen(&mut self, ln_pi: f64) {
-        self.ln_t += ln_pi;
+    fn chosen(&mut self, choice: Choice) {
+        self.ln_t += choice.ln_pi();
     }
 
     fn settled(&mut self, item: Item, slot: Slot) {

@@ -172,6 +172,7 @@ fn a_broken_tie_is_noticed() {
     let alone = |item: usize| {
         problem.scan(|state, chooser| {
             sweep(state, &[Item::new(item)], Offer::Everything, chooser, &mut Buffers::default())
+                .ln_pi()
         })
     };
     assert!(alone(1).within(EXACT));

@@ -4,7 +4,7 @@ use super::Scan;
 use crate::model::Model;
 use crate::partition::Item;
 use crate::state::State;
-use crate::sweep::{Buffers, Chooser, Offer, sweep};
+use crate::sweep::{Buffers, Chooser, Offer, Way, sweep};
 use std::sync::Arc;
 
 /// One full scan; each step draws from q given all other items, so that nothing is rejected.
@@ -17,11 +17,13 @@ impl<M: Model> Scan<M> for Gibbs {
     fn scan(&mut self, state: &mut State<M>, chooser: &mut dyn Chooser) -> f64 {
         let buffers = &mut self.buffers;
         let units = Arc::clone(state.units());
-        (0..state.z().n())
-            .map(|index| match units.led_by(&Item::new(index)) {
-                [] => 0.0, // moved together with another
-                unit => sweep(state, unit, Offer::Everything, chooser, buffers),
-            })
-            .sum()
+        let mut way = Way::default();
+        for item in (0..state.z().n()).map(Item::new) {
+            match units.led_by(&item) {
+                [] => {} // moved together with another
+                unit => way.go(sweep(state, unit, Offer::Everything, chooser, buffers)),
+            }
+        }
+        way.ln_t()
     }
 }

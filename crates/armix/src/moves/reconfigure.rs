@@ -8,7 +8,7 @@ use super::Phi;
 use crate::model::Model;
 use crate::partition::{Item, Slot};
 use crate::state::State;
-use crate::sweep::{Buffers, Chooser, Offer, sweep};
+use crate::sweep::{Buffers, Choice, Chooser, Offer, Way, sweep};
 
 /// Buffers of [`Reconfiguration`].
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ pub struct Reconfiguration<'a, M: Model> {
     seats: [Slot; 2],
     /// The uniqueness constraint; only a negative control goes without.
     pub(crate) lock: bool,
-    ln_t: f64,
+    way: Way,
 }
 
 impl<'a, M: Model> Reconfiguration<'a, M> {
@@ -80,7 +80,7 @@ impl<'a, M: Model> Reconfiguration<'a, M> {
             opened,
             seats: [at_i, at_j],
             lock: true,
-            ln_t: 0.0,
+            way: Way::default(),
         }
     }
 
@@ -92,18 +92,19 @@ impl<'a, M: Model> Reconfiguration<'a, M> {
 
     /// Sweeps some items jointly: a cell, or a single item.
     pub fn sweep(&mut self, items: &[Item]) {
-        if self.ln_t == f64::NEG_INFINITY {
+        if !self.way.leads_on() {
             return; // the chooser has lost its way already
         }
-        self.ln_t += if self.is_inside(items[0]) {
+        let choice = if self.is_inside(items[0]) {
             sweep(self.state, items, Offer::Everything, self.chooser, &mut self.buffers.sweep)
         } else {
             self.sweep_outsiders(items)
         };
+        self.way.go(choice);
     }
 
     /// Home, even if they are elsewhere now or it is empty; or the block of i; or that of j.
-    fn sweep_outsiders(&mut self, items: &[Item]) -> f64 {
+    fn sweep_outsiders(&mut self, items: &[Item]) -> Choice {
         let home = self.buffers.home[items[0].index()];
         let [at_i, at_j] = self.seats;
         let m = items.len() as u32;
@@ -118,17 +119,17 @@ impl<'a, M: Model> Reconfiguration<'a, M> {
             (false, true) => &all[..2],
             (false, false) => &all[..],
         };
-        let ln_pi =
+        let choice =
             sweep(self.state, items, Offer::Only(offer), self.chooser, &mut self.buffers.sweep);
         let are_home = self.state.z().slot_of(items[0]) == home;
         self.buffers.still_home[home.index()] =
             still_home + m * u32::from(are_home) - m * u32::from(were_home);
-        ln_pi
+        choice
     }
 
     /// Ends the move: ln T.
     pub fn close(self) -> f64 {
         self.state.unpin();
-        self.ln_t
+        self.way.ln_t()
     }
 }

@@ -5,7 +5,7 @@ use crate::model::Model;
 use crate::partition::{Item, Slot};
 use crate::rng::{Purpose, Rng};
 use crate::state::State;
-use crate::sweep::{Buffers, Chooser, Offer, Sample, sweep};
+use crate::sweep::{Buffers, Chooser, Offer, Sample, Way, sweep};
 
 /// S = z_i ∪ z_j without i and j, and what is needed to move these items about.
 #[derive(Debug, Default)]
@@ -56,14 +56,14 @@ impl Region {
         order: &[Item],
         chooser: &mut dyn Chooser,
     ) -> f64 {
-        let mut ln_t = 0.0;
+        let mut way = Way::default();
         for h in order {
-            ln_t += sweep(state, phi.unit(h), Offer::Only(seats), chooser, &mut self.buffers);
-            if ln_t == f64::NEG_INFINITY {
+            way.go(sweep(state, phi.unit(h), Offer::Only(seats), chooser, &mut self.buffers));
+            if !way.leads_on() {
                 break;
             }
         }
-        ln_t
+        way.ln_t()
     }
 }
 

@@ -81,8 +81,16 @@ impl Prior {
     }
 
     /// Adds the gain of m items to each of these slots. z does not contain them.
-    #[inline]
+    #[inline(always)]
     pub fn add_gains(&self, m: u32, z: &Partition, slots: &[Slot], gains: &mut [f64]) {
+        match self {
+            Prior::Crp(prior) if m == 1 => prior.add_gains_of_one(z, slots, gains),
+            _ => self.add_any_gains(m, z, slots, gains),
+        }
+    }
+
+    #[inline(never)]
+    fn add_any_gains(&self, m: u32, z: &Partition, slots: &[Slot], gains: &mut [f64]) {
         match self {
             Prior::Crp(prior) => add_gains(prior, m, z, slots, gains),
             Prior::PitmanYor(prior) => add_gains(prior, m, z, slots, gains),

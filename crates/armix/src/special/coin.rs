@@ -109,7 +109,7 @@ impl LnRising {
             return Landmark::NOWHERE;
         }
         let value = count as f64 + self.beta;
-        Landmark { at: count as i64, ln: ln(value), inverse: 1.0 / value }
+        Landmark { ln: ln(value), inverse: 1.0 / value }
     }
 }
 
@@ -179,7 +179,7 @@ impl BetaBernoulli {
 
     /// Whether so many tosses are covered by all three tables, which are equally long.
     #[inline]
-    fn in_tables(&self, total: u64) -> bool {
+    pub fn in_tables(&self, total: u64) -> bool {
         (total as usize) < self.both.table.len()
     }
 
@@ -232,6 +232,19 @@ impl BetaBernoulli {
         Tossed { coin: self, ones, total, zeros_and_total, near_zeros, near_total }
     }
 
+    /// The same, if nothing beyond `largest` tosses will be asked and that is in the tables.
+    #[inline(always)]
+    pub fn tossed_in_tables(&self, ones: u64, total: u64, largest: u64) -> Option<InTables<'_>> {
+        let few = self.plus.table.get(ones as usize..).and_then(<[f64]>::first_chunk);
+        let &[plus, one, two] = few.filter(|_| self.in_tables(largest))?;
+        Some(InTables {
+            coin: self,
+            ones,
+            zeros_and_total: self.zeros_and_total(ones, total),
+            rises: [one - plus, two - plus],
+        })
+    }
+
     /// The part of the evidence that depends on the zeros, from the tables.
     #[inline(always)]
     fn zeros_and_total(&self, ones: u64, total: u64) -> f64 {
@@ -249,23 +262,52 @@ impl BetaBernoulli {
     pub fn recount(&self, total: u64, from: u64, to: u64) -> f64 {
         debug_assert!(from <= total && to <= total);
         if self.in_tables(total) {
-            let (plus, minus) = (&self.plus.table, &self.minus.table);
-            (plus[to as usize] - plus[from as usize])
-                - (minus[(total - from) as usize] - minus[(total - to) as usize])
+            self.recount_in_tables(total, from, to)
         } else {
             self.recount_large(total, from, to)
         }
     }
 
-    /// The same, much faster beyond the tables, if the number of zeros is near the landmark.
+    /// The same, if so many tosses are in the tables.
     #[inline(always)]
-    pub fn recount_near(&self, landmark: &Landmark, total: u64, from: u64, to: u64) -> f64 {
+    pub fn recount_in_tables(&self, total: u64, from: u64, to: u64) -> f64 {
+        let (plus, minus) = (&self.plus.table, &self.minus.table);
+        (plus[to as usize] - plus[from as usize])
+            - (minus[(total - from) as usize] - minus[(total - to) as usize])
+    }
+
+    /// The same, much faster beyond the tables, if the number of zeros is near a landmark `at` some number.
+    #[inline(always)]
+    pub fn recount_near(
+        &self,
+        (landmark, at): (&Landmark, u64),
+        total: u64,
+        from: u64,
+        to: u64,
+    ) -> f64 {
         if self.in_tables(total) {
-            return self.recount(total, from, to);
+            return self.recount_in_tables(total, from, to);
         }
-        match landmark.rise(total - from, total - to) {
+        match landmark.rise(at, total - from, total - to) {
             Some(zeros) => self.plus.rise(from, to) + zeros,
             None => self.recount_large(total, from, to),
+        }
+    }
+
+    /// [`BetaBernoulli::turn`], near a landmark so many zeros `away`.
+    #[inline(always)]
+    pub fn turn_near(&self, near: &Landmark, away: i64, ones: u64, zeros: u64, new: u64) -> f64 {
+        let (to, total) = (ones + new, ones + zeros);
+        if self.in_tables(total) {
+            return self.recount_in_tables(total, ones, to);
+        }
+        let s = -(new as i64);
+        match (
+            near.rise_by(away as f64 + 0.5 * (s - 1) as f64, s as f64),
+            self.plus.table.get(to as usize),
+        ) {
+            (Some(fall), Some(plus)) => (plus - self.plus.table[ones as usize]) + fall,
+            _ => self.recount_large(total, ones, to),
         }
     }
 
@@ -275,10 +317,10 @@ impl BetaBernoulli {
     }
 }
 
-/// A count with its logarithm, from which those of counts nearby are found without computing a logarithm.
+/// The logarithm of a count, from which those of counts nearby are found without computing a logarithm. Who has it knows the
+/// count.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Landmark {
-    at: i64,
     ln: f64,
     inverse: f64,
 }
@@ -294,14 +336,19 @@ const NEAR: f64 = 1.0 / 4096.0;
 
 impl Landmark {
     /// One that nothing is near to.
-    const NOWHERE: Landmark = Landmark { at: 0, ln: 0.0, inverse: f64::INFINITY };
+    const NOWHERE: Landmark = Landmark { ln: 0.0, inverse: f64::INFINITY };
 
-    /// [`LnRising::rise`] as in [`ln_rise`]; `None` if that is not near.
+    /// [`LnRising::rise`] as in [`ln_rise`], if the landmark is at this count; `None` if that is not near.
     #[inline(always)]
-    fn rise(&self, from: u64, to: u64) -> Option<f64> {
+    fn rise(&self, at: u64, from: u64, to: u64) -> Option<f64> {
         let s = to as i64 - from as i64;
-        let middle = (from as i64 - self.at) as f64 + 0.5 * (s - 1) as f64;
-        let (s, away) = (s as f64, middle * self.inverse);
+        self.rise_by((from as i64 - at as i64) as f64 + 0.5 * (s - 1) as f64, s as f64)
+    }
+
+    /// The same, given how far from the landmark the middle of the s counts is.
+    #[inline(always)]
+    fn rise_by(&self, middle: f64, s: f64) -> Option<f64> {
+        let away = middle * self.inverse;
         let ln_middle = self.ln + away * (1.0 - away * (0.5 - away * (1.0 / 3.0 - away * 0.25)));
         let second = (s * s - 1.0) * (self.inverse * self.inverse) * ((1.0 - 2.0 * away) / 24.0);
         // Not so for what is not a number.
@@ -322,22 +369,42 @@ pub struct Tossed<'a> {
     near_total: Landmark,
 }
 
-impl Tossed<'_> {
+/// So many new ones are few; see [`Tosses::turns`].
+pub const FEW: usize = 2;
+
+/// What follows if there are a few more tosses, or fewer.
+pub trait Tosses {
     /// For [`BetaBernoulli::recount_near`].
-    #[inline(always)]
-    pub fn landmark(&self) -> Landmark {
-        self.near_zeros
-    }
+    fn landmark(&self) -> Landmark;
 
     /// [`BetaBernoulli::turn`] of so many zeros, with as many ones.
+    fn turn(&self, zeros: u64, new: u64) -> f64;
+
+    /// The same for one new one, two of them, and so on; but 0 for more than `most`.
     #[inline(always)]
-    pub fn turn(&self, zeros: u64, new: u64) -> f64 {
-        self.coin.recount_near(&self.near_zeros, self.ones + zeros, self.ones, self.ones + new)
+    fn turns(&self, zeros: u64, most: u64) -> [f64; FEW] {
+        let turn = |new: u64| if new <= most { self.turn(zeros, new) } else { 0.0 };
+        [turn(1), turn(2)]
     }
 
     /// What the evidence changes by if zeros come or go until there are `to` tosses.
+    fn shift(&self, to: u64) -> f64;
+}
+
+impl Tosses for Tossed<'_> {
     #[inline(always)]
-    pub fn shift(&self, to: u64) -> f64 {
+    fn landmark(&self) -> Landmark {
+        self.near_zeros
+    }
+
+    #[inline(always)]
+    fn turn(&self, zeros: u64, new: u64) -> f64 {
+        let near = (&self.near_zeros, self.total - self.ones);
+        self.coin.recount_near(near, self.ones + zeros, self.ones, self.ones + new)
+    }
+
+    #[inline(always)]
+    fn shift(&self, to: u64) -> f64 {
         let Tossed { coin, ones, total, .. } = *self;
         debug_assert!(ones <= to);
         if coin.in_tables(total.max(to)) {
@@ -346,15 +413,59 @@ impl Tossed<'_> {
             self.shift_large(to)
         }
     }
+}
 
+impl Tossed<'_> {
     #[inline(never)]
     fn shift_large(&self, to: u64) -> f64 {
         let Tossed { coin, ones, total, .. } = *self;
-        let zeros = self.near_zeros.rise(total - ones, to - ones);
-        match (zeros, self.near_total.rise(total, to)) {
+        let zeros = self.near_zeros.rise(total - ones, total - ones, to - ones);
+        match (zeros, self.near_total.rise(total, total, to)) {
             (Some(zeros), Some(all)) => zeros - all,
             _ => coin.minus.rise(total - ones, to - ones) - coin.both.rise(total, to),
         }
+    }
+}
+
+/// Tosses of which nothing beyond the tables is asked; see [`BetaBernoulli::tossed_in_tables`].
+#[derive(Debug)]
+pub struct InTables<'a> {
+    coin: &'a BetaBernoulli,
+    ones: u64,
+    zeros_and_total: f64,
+    /// What one more one adds by itself, and two.
+    rises: [f64; FEW],
+}
+
+impl Tosses for InTables<'_> {
+    #[inline(always)]
+    fn landmark(&self) -> Landmark {
+        Landmark::NOWHERE
+    }
+
+    #[inline(always)]
+    fn turn(&self, zeros: u64, new: u64) -> f64 {
+        self.coin.recount_in_tables(self.ones + zeros, self.ones, self.ones + new)
+    }
+
+    #[inline(always)]
+    fn turns(&self, zeros: u64, most: u64) -> [f64; FEW] {
+        // One look into the table for all of them, if they are there.
+        let zeros = zeros as usize;
+        let table = &self.coin.minus.table[..=zeros];
+        let [minus_two, minus_one, minus] = match table.last_chunk() {
+            Some(&three) => three,
+            None => [table[0], table[zeros.saturating_sub(1)], table[zeros]],
+        };
+        [
+            if most >= 1 { self.rises[0] - (minus - minus_one) } else { 0.0 },
+            if most >= 2 { self.rises[1] - (minus - minus_two) } else { 0.0 },
+        ]
+    }
+
+    #[inline(always)]
+    fn shift(&self, to: u64) -> f64 {
+        self.coin.zeros_and_total(self.ones, to) - self.zeros_and_total
     }
 }
 
@@ -470,6 +581,29 @@ mod tests {
         }
     }
 
+    /// What is known to be in the tables is the same to the last bit.
+    #[test]
+    fn tosses_in_the_tables_are_those_of_all() {
+        let coin = BetaBernoulli::new(0.7, 1.3, 100);
+        for total in 0..60u64 {
+            for ones in 0..=total {
+                let far = coin.tossed(ones, total);
+                let near = coin.tossed_in_tables(ones, total, total + 40).expect("it is there");
+                for to in ones..=total + 40 {
+                    assert_eq!(near.shift(to).to_bits(), far.shift(to).to_bits());
+                    for most in 0..=(to - ones).min(3) {
+                        let bits = |turns: [f64; FEW]| turns.map(f64::to_bits);
+                        assert_eq!(
+                            bits(near.turns(to - ones, most)),
+                            bits(far.turns(to - ones, most))
+                        );
+                    }
+                }
+            }
+        }
+        assert!(coin.tossed_in_tables(3, 60, 101).is_none());
+    }
+
     /// Near a landmark and far from it, with more ones and with fewer.
     #[test]
     fn landmarks_do_not_change_what_is_counted() {
@@ -481,7 +615,7 @@ mod tests {
                     for new in [0u64, 1, 2, 17, 400].map(|new: u64| new.min(zeros + more)) {
                         let total = ones + zeros + more;
                         for (from, to) in [(ones, ones + new), (ones + new, ones)] {
-                            let near = coin.recount_near(&landmark, total, from, to);
+                            let near = coin.recount_near((&landmark, zeros), total, from, to);
                             let plain = coin.recount(total, from, to);
                             let error = (near - plain).abs();
                             assert!(

@@ -8,7 +8,9 @@ mod coin;
 mod exp;
 mod ln;
 
-pub use coin::{BetaBernoulli, Landmark, LnRising, LnTable, Tossed, evidence_of_tosses};
+pub use coin::{
+    BetaBernoulli, FEW, InTables, Landmark, LnRising, LnTable, Tossed, Tosses, evidence_of_tosses,
+};
 pub use exp::{LANES, exponentials};
 pub use ln::{ln as fast_ln, ln_of_all};
 

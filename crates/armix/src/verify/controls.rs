@@ -70,9 +70,9 @@ pub fn literal_update<M: Model>(
     state.pin_blocks();
     let mut offer = state.z().live().to_vec();
     offer.push(state.fresh());
-    let ln_pi = sweep(state, &[item], Offer::Only(&offer), chooser, &mut Buffers::default());
+    let choice = sweep(state, &[item], Offer::Only(&offer), chooser, &mut Buffers::default());
     state.unpin();
-    ln_pi
+    choice.ln_pi()
 }
 
 /// Algorithm 2 without eq. uniquenessconstraint: the last original may leave a block that others

@@ -68,7 +68,11 @@ impl Irm {
         // If many slots are candidates, whole rows are added up, and the others do no harm.
         let rows = slots.len() >= FEW_CANDIDATES && 2 * slots.len() > z.slots();
         if rows && load.hidden.touched().is_empty() {
-            return self.gains_by_rows(stats, load, home, z.slots(), slots, gains);
+            let width = z.slots().next_multiple_of(LANES);
+            return match self.small {
+                true => self.gains_by_rows::<true>(stats, load, home, width, slots, gains),
+                false => self.gains_by_rows::<false>(stats, load, home, width, slots, gains),
+            };
         }
         for (slot, gain) in slots.iter().zip(gains) {
             *gain = match slot.index() {
@@ -82,9 +86,9 @@ impl Irm {
     }
 
     /// The same for many slots at once, if all pairs were observed: with as few branches as possible,
-    /// because nothing can foresee where a vertex has links.
+    /// because nothing can foresee where a vertex has links. In small networks the tables have everything.
     #[inline(always)]
-    fn gains_by_rows(
+    fn gains_by_rows<const SMALL: bool>(
         &self,
         stats: &Links,
         load: &mut VertexLoad,
@@ -93,62 +97,66 @@ impl Irm {
         slots: &[Slot],
         gains: &mut [f64],
     ) {
-        let width = width.next_multiple_of(LANES);
         let VertexLoad { linked: links, quiet, rows, .. } = load;
         let (pairs, coin) = (&stats.pairs, &self.coin);
         let size = &stats.size[..width];
+        if quiet.len() < width {
+            quiet.resize(width, 0.0);
+            rows.resize(width, 0.0);
+        }
+        let (quiet, rows) = (&mut quiet[..width], &mut rows[..width]);
         // As if it had no links at all, …
-        quiet.clear();
-        quiet.extend_from_slice(&stats.quiet[..width]);
+        quiet.copy_from_slice(&stats.quiet[..width]);
         let mut alone = stats.alone as f64 * self.unit;
         let mut at_home = 0.0;
         if let Some(&HomeLoad { slot: h, links: new, others }) = home {
             let kept = pairs.from_home.get(new as usize);
-            add_row(quiet, pairs.row(kept.unwrap_or(&pairs.from_home[0]), h));
+            add_row(quiet, &pairs.row(kept.unwrap_or(&pairs.from_home[0]), h)[..width]);
             if kept.is_none() {
-                let counts = pairs.row(&pairs.counts, h);
+                let counts = &pairs.row(&pairs.counts, h)[..width];
                 for k in slots.iter().map(|slot| slot.index()) {
                     let (counts, size) = (&counts[k], u64::from(size[k]));
                     // At least so many, except in the home and where it will be overwritten.
                     let zeros = (counts.unlinked + others).max(size + new) - size;
-                    quiet[k] += self.links_come(counts, zeros, new);
+                    quiet[k] += self.links_come::<SMALL>(counts, zeros, new);
                 }
             }
             at_home = stats.staying[h] as f64 * self.unit;
             alone += coin.ln_evidence(new, others) - coin.ln_evidence(0, others + 1);
         }
         // … but it has some.
-        rows.clear();
-        rows.resize(width, 0.0);
+        rows.fill(0.0);
         for l in links.touched().iter().map(|l| l.index()) {
             let (new, more) = (links.to(l), u64::from(size[l]));
             if let Some(home) = home {
                 let counts = stats.between(home.slot, l);
                 if l == home.slot {
-                    at_home += self.stays_with(counts, new, more - 1);
+                    at_home += self.stays_with::<SMALL>(counts, new, more - 1);
                     continue;
                 }
-                let stays = self.stays_with(counts, new, more);
+                let stays = self.stays_with::<SMALL>(counts, new, more);
                 at_home += stays;
-                quiet[l] = stats.quiet[l] + self.leaves_for(stats, home, l, (new, more), stays);
+                let leaves = self.leaves_for::<SMALL>(stats, home, l, (new, more), stays);
+                quiet[l] = stats.quiet[l] + leaves;
             }
             alone += coin.turn(0, more, new);
             if let Some(few_links) = pairs.few_links.get(new as usize - 1) {
-                add_row(rows, pairs.row(few_links, l));
+                add_row(rows, &pairs.row(few_links, l)[..width]);
                 continue;
             }
-            let counts = pairs.row(&pairs.counts, l);
+            let counts = &pairs.row(&pairs.counts, l)[..width];
             for k in slots.iter().map(|slot| slot.index()) {
-                rows[k] += self.links_come(&counts[k], counts[k].unlinked + more, new);
+                let zeros = counts[k].unlinked + more;
+                rows[k] += self.links_come::<SMALL>(&counts[k], zeros, new);
             }
         }
         if let Some(home) = home {
             (quiet[home.slot], rows[home.slot]) = (at_home, 0.0);
         }
+        add_row(quiet, rows);
         for (slot, gain) in slots.iter().zip(gains) {
             let k = slot.index();
-            let sum = quiet[k] + rows[k];
-            *gain = if size[k] == 0 { alone } else { sum };
+            *gain = if size[k] == 0 { alone } else { quiet[k] };
         }
     }
 
@@ -181,9 +189,24 @@ impl Irm {
 
     /// What the evidence grows by if some of so many zeros become links.
     #[inline(always)]
-    fn links_come(&self, counts: &Counts, zeros: u64, new: u64) -> f64 {
+    fn links_come<const SMALL: bool>(&self, counts: &Counts, zeros: u64, new: u64) -> f64 {
         let (linked, all) = (counts.linked, counts.linked + zeros);
-        self.coin.recount_near(&counts.landmark, all, linked, linked + new)
+        match SMALL {
+            true => self.coin.recount_in_tables(all, linked, linked + new),
+            false => {
+                let away = zeros as i64 - counts.unlinked as i64;
+                self.coin.turn_near(&counts.landmark, away, linked, zeros, new)
+            }
+        }
+    }
+
+    /// What the evidence of so many pairs changes by if there are not so many links among them but others.
+    #[inline(always)]
+    fn recount<const SMALL: bool>(&self, counts: &Counts, all: u64, from: u64, to: u64) -> f64 {
+        match SMALL {
+            true => self.coin.recount_in_tables(all, from, to),
+            false => self.coin.recount_near((&counts.landmark, counts.unlinked), all, from, to),
+        }
     }
 
     /// What links to a block add, at its place among the pairs of blocks.
@@ -194,7 +217,7 @@ impl Irm {
             Some(few_links) => few_links[at],
             None => {
                 let counts = &pairs.counts[at];
-                self.links_come(counts, counts.unlinked + more, new)
+                self.links_come::<false>(counts, counts.unlinked + more, new)
             }
         }
     }
@@ -223,21 +246,21 @@ impl Irm {
             if hidden > 0 || load.hidden.to_if::<HIDDEN>(home.slot) > 0 {
                 return self.leaves_despite(counts, home, new, size - hidden);
             }
-            let stays = self.stays_with(counts, new, size);
-            return self.leaves_for(stats, home, k, (new, size), stays);
+            let stays = self.stays_with::<false>(counts, new, size);
+            return self.leaves_for::<false>(stats, home, k, (new, size), stays);
         }
         if let Some(kept) = pairs.from_home.get(home.links as usize) {
             return kept[at];
         }
         let counts = &pairs.counts[at];
         let zeros = counts.unlinked + home.others - size;
-        pairs.from_home[0][at] + self.links_come(counts, zeros, home.links)
+        pairs.from_home[0][at] + self.links_come::<false>(counts, zeros, home.links)
     }
 
     /// The same for a block that it has links to, given what they add if it stays: the links it had with
     /// that block as a part of its home are gone, and those with its home have come.
     #[inline(always)]
-    fn leaves_for(
+    fn leaves_for<const SMALL: bool>(
         &self,
         stats: &Links,
         home: &HomeLoad,
@@ -252,7 +275,7 @@ impl Irm {
         let at = stats.pairs.at(home.slot, k);
         let all = counts.all() - more + home.others;
         let links = counts.linked - new + home.links;
-        let links = self.coin.recount_near(&counts.landmark, all, counts.linked, links);
+        let links = self.recount::<SMALL>(counts, all, counts.linked, links);
         stats.pairs.from_home[0][at] + stays + links
     }
 
@@ -264,12 +287,12 @@ impl Irm {
 
     /// What is to be added for links to a block, if the vertex stays at home.
     #[inline(always)]
-    fn stays_with(&self, counts: &Counts, new: u64, more: u64) -> f64 {
+    fn stays_with<const SMALL: bool>(&self, counts: &Counts, new: u64, more: u64) -> f64 {
         if counts.unlinked < more {
             return self.stays_despite(counts, new, more);
         }
         let all = counts.all() - more;
-        self.coin.recount_near(&counts.landmark, all, counts.linked - new, counts.linked)
+        self.recount::<SMALL>(counts, all, counts.linked - new, counts.linked)
     }
 
     /// The same in general.
@@ -315,7 +338,7 @@ impl Irm {
             let (counts, new) = (stats.between(home, l), load.linked.to(l));
             let others = stats.size(l) - u64::from(l == home);
             sum += match load.hidden.to_if::<HIDDEN>(l) {
-                0 => self.stays_with(counts, new, others),
+                0 => self.stays_with::<false>(counts, new, others),
                 hidden => self.stays_despite(counts, new, others - hidden),
             };
         }

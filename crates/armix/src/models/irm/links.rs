@@ -3,7 +3,7 @@
 use super::load::VertexLoad;
 use super::{Irm, pairs};
 use crate::partition::{Partition, Slot};
-use crate::special::{Landmark, Tossed};
+use crate::special::{Landmark, Tosses};
 
 /// The statistics of the blocks; and what follows from them for *quiet* vertices.
 ///
@@ -28,7 +28,7 @@ pub struct Links {
 }
 
 /// So many links to a block are few: what they make is kept.
-const FEW: usize = 2;
+const FEW: usize = crate::special::FEW;
 
 /// What is kept of every two slots, in squares of so many rows. Row l has what matters for vertices with
 /// links to l, or whose home is l; the columns k are where they may go.
@@ -223,58 +223,101 @@ impl Irm {
 
     /// Brings all that follows from the counts of a block up to date: for it with all others, and for all
     /// others with it.
-    #[inline(always)]
     fn conclude(&self, stats: &mut Links, z: &Partition, slot: Slot) {
         let k = slot.index();
         let size = stats.size(k);
         let at = stats.pairs.at(k, k);
-        let counts = &mut stats.pairs.counts[at];
-        let (linked, unlinked, all) = (counts.linked, counts.unlinked, counts.all());
+        let Counts { linked, unlinked, .. } = stats.pairs.counts[at];
+        let all = linked + unlinked;
         let tossed = self.coin.tossed(linked, all);
-        counts.landmark = tossed.landmark();
-        counts.joining = self.in_units(tossed.shift(all + size));
-        counts.staying = self.in_units(quiet(&tossed, linked, all, size - 1).0);
+        let counts = Counts {
+            linked,
+            unlinked,
+            joining: self.in_units(tossed.shift(all + size)),
+            staying: self.in_units(quiet(&tossed, linked, all, size - 1).0),
+            landmark: tossed.landmark(),
+        };
         let (mut joining, mut staying) = (counts.joining, counts.staying);
-        link_few(&mut stats.pairs, at, &tossed, unlinked, size);
+        stats.pairs.counts[at] = counts;
+        let few_links = tossed.turns(unlinked + size, size);
+        stats.pairs.few_links.iter_mut().zip(few_links).for_each(|(square, few)| square[at] = few);
         for l in z.live().iter().map(|l| l.index()).filter(|&l| l != k) {
             let others = stats.size(l);
-            let (kl, lk) = (stats.pairs.at(k, l), stats.pairs.at(l, k));
-            let Counts { linked, unlinked, .. } = stats.pairs.counts[kl];
+            let Counts { linked, unlinked, .. } = *stats.between(k, l);
             let all = linked + unlinked;
-            let tossed = self.coin.tossed(linked, all);
-            let (joining_k, joining_l) = (tossed.shift(all + others), tossed.shift(all + size));
-            let (staying_k, without_k) = quiet(&tossed, linked, all, others);
-            let (staying_l, without_l) = quiet(&tossed, linked, all, size);
-            let landmark = tossed.landmark();
-            let at_k = Counts {
-                linked,
-                unlinked,
-                landmark,
-                joining: self.in_units(joining_k),
-                staying: self.in_units(staying_l),
+            let sums = match self.coin.tossed_in_tables(linked, all, all + size.max(others)) {
+                Some(tossed) => self.keep_both(stats, &tossed, (linked, unlinked), (k, l)),
+                None => self.keep_both_far(stats, (linked, unlinked), (k, l)),
             };
-            let at_l = Counts {
-                linked,
-                unlinked,
-                landmark,
-                joining: self.in_units(joining_l),
-                staying: self.in_units(staying_k),
-            };
-            joining += at_k.joining;
-            staying += at_l.staying;
-            stats.joining[l] += at_l.joining;
-            stats.staying[l] += at_k.staying;
-            stats.quiet[l] = stats.joining[l] as f64 * self.unit;
-            let pairs = &mut stats.pairs;
-            (pairs.counts[lk], pairs.counts[kl]) = (at_k, at_l);
-            link_few(pairs, lk, &tossed, unlinked, others);
-            link_few(pairs, kl, &tossed, unlinked, size);
-            let rest = (staying_l - joining_k, staying_k - joining_l);
-            move_home(pairs, lk, &tossed, linked, without_l, others - 1, rest.0);
-            move_home(pairs, kl, &tossed, linked, without_k, size - 1, rest.1);
+            joining += sums.0;
+            staying += sums.1;
         }
         (stats.joining[k], stats.staying[k]) = (joining, staying);
         stats.quiet[k] = joining as f64 * self.unit;
+    }
+
+    /// Brings what follows from the counts between blocks k and l up to date; returns what l adds to the sums of k.
+    #[inline(always)]
+    fn keep_both(
+        &self,
+        stats: &mut Links,
+        tossed: &impl Tosses,
+        counts: (u64, u64),
+        (k, l): (usize, usize),
+    ) -> (i64, i64) {
+        let (size, others) = (stats.size(k), stats.size(l));
+        let at_l = self.keep(&mut stats.pairs, (k, l), tossed, counts, size, others);
+        let at_k = self.keep(&mut stats.pairs, (l, k), tossed, counts, others, size);
+        stats.joining[l] += at_l.0;
+        stats.staying[l] += at_k.1;
+        stats.quiet[l] = stats.joining[l] as f64 * self.unit;
+        (at_k.0, at_l.1)
+    }
+
+    /// The same beyond the tables.
+    #[inline(never)]
+    fn keep_both_far(
+        &self,
+        stats: &mut Links,
+        counts: (u64, u64),
+        pair: (usize, usize),
+    ) -> (i64, i64) {
+        let tossed = self.coin.tossed(counts.0, counts.0 + counts.1);
+        self.keep_both(stats, &tossed, counts, pair)
+    }
+
+    /// Brings what is kept at one place up to date, given the sizes of the blocks of its row and column; returns
+    /// `joining` and `staying`.
+    #[inline(always)]
+    fn keep(
+        &self,
+        pairs: &mut Pairs,
+        (l, k): (usize, usize),
+        tossed: &impl Tosses,
+        (linked, unlinked): (u64, u64),
+        row: u64,
+        column: u64,
+    ) -> (i64, i64) {
+        let (at, all) = (pairs.at(l, k), linked + unlinked);
+        let joins = tossed.shift(all + row);
+        let (stays, without) = quiet(tossed, linked, all, column);
+        let [one, two] = tossed.turns(unlinked + row, row);
+        // What is different for a vertex that leaves the one block for the other. Nobody asks if no quiet vertex
+        // could have left.
+        if let Some(left) = without {
+            let all = left + row - 1;
+            let none = tossed.shift(all) + (stays - joins);
+            let [one, two] = tossed.turns(all - linked, row - 1);
+            pairs.from_home[0][at] = none + 0.0;
+            pairs.from_home[1][at] = none + one;
+            pairs.from_home[2][at] = none + two;
+        }
+        let (joining, staying) = (self.in_units(joins), self.in_units(stays));
+        pairs.counts[at] =
+            Counts { linked, unlinked, joining, staying, landmark: tossed.landmark() };
+        pairs.few_links[0][at] = one;
+        pairs.few_links[1][at] = two;
+        (joining, staying)
     }
 
     /// Brings all that follows from the counts up to date.
@@ -317,40 +360,10 @@ impl Irm {
     }
 }
 
-/// What a few links add at a place, where a vertex brings `more` pairs.
-#[inline(always)]
-fn link_few(pairs: &mut Pairs, at: usize, tossed: &Tossed<'_>, unlinked: u64, more: u64) {
-    for (links, row) in (1..).zip(&mut pairs.few_links) {
-        // A vertex cannot have more links to a block than the block has vertices.
-        row[at] = if links <= more { tossed.turn(unlinked + more, links) } else { 0.0 };
-    }
-}
-
-/// What is different for a vertex that leaves one of two blocks for the other, at its place: `without` it so
-/// many pairs are left between the two, and it brings `more`.
-#[inline(always)]
-fn move_home(
-    pairs: &mut Pairs,
-    at: usize,
-    tossed: &Tossed<'_>,
-    linked: u64,
-    without: Option<u64>,
-    more: u64,
-    rest: f64,
-) {
-    let Some(left) = without else { return };
-    let quiet = tossed.shift(left + more) + rest;
-    let unlinked = left + more - linked;
-    for (links, row) in (0..).zip(&mut pairs.from_home) {
-        // As above.
-        row[at] = quiet + if links <= more { tossed.turn(unlinked, links) } else { 0.0 };
-    }
-}
-
 /// The growth that a vertex with so many pairs, none of them linked, was; and how many pairs there are
 /// without it. Something that will cancel if there is no such vertex, because all have links.
 #[inline(always)]
-fn quiet(tossed: &Tossed<'_>, linked: u64, all: u64, its_own: u64) -> (f64, Option<u64>) {
+fn quiet(tossed: &impl Tosses, linked: u64, all: u64, its_own: u64) -> (f64, Option<u64>) {
     match linked + its_own <= all {
         true => (-tossed.shift(all - its_own), Some(all - its_own)),
         false => (0.0, None),

@@ -32,7 +32,7 @@ impl PairLoad {
         PairLoad { to: Vec::new(), touched: Vec::new(), count: 0, inner: 0, member: vec![false; n] }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn weigh<'a>(
         &mut self,
         items: &[Item],
@@ -56,8 +56,7 @@ impl PairLoad {
         match items {
             [vertex] => {
                 for &neighbour in neighbours(vertex.index()) {
-                    let slot = z.slots_of_items()[neighbour as usize];
-                    if slot != Slot::NOWHERE {
+                    if let Some(slot) = z.placed_at(neighbour as usize) {
                         self.count(slot);
                     }
                 }
@@ -72,12 +71,10 @@ impl PairLoad {
         z: &Partition,
         neighbours: impl Fn(usize) -> &'a [u32],
     ) {
-        let slots_of_items = z.slots_of_items();
         items.iter().for_each(|i| self.member[i.index()] = true);
         for item in items {
             for &neighbour in neighbours(item.index()) {
-                let slot = slots_of_items[neighbour as usize];
-                if slot != Slot::NOWHERE {
+                if let Some(slot) = z.placed_at(neighbour as usize) {
                     self.count(slot);
                 } else if self.member[neighbour as usize] {
                     self.inner += 1; // seen from both ends, halved below

@@ -32,11 +32,19 @@ pub struct Irm {
     /// How many units of the sums in `Links` make one, and what one unit is.
     units: f64,
     unit: f64,
+    /// Whether the tables cover all that is asked.
+    small: bool,
 }
 
 /// The number of pairs among n vertices.
 fn pairs(n: u64) -> u64 {
     n * n.saturating_sub(1) / 2
+}
+
+/// As many pairs as anything is asked about in a network of n vertices: a vertex that is still counted in its home may be
+/// counted once more with another block.
+fn reach(n: usize) -> u64 {
+    pairs(n as u64) + n as u64
 }
 
 /// A power of two as large as possible, but so that the quiet gains of n vertices fit into 62 bits: no
@@ -54,8 +62,10 @@ impl Irm {
         if graph.edges() == 0 {
             return Err(Error::new("this network has no edges: nothing tells the vertices apart"));
         }
+        let coin = BetaBernoulli::new(beta_plus, beta_minus, reach(graph.n()));
         Ok(Irm {
-            coin: BetaBernoulli::new(beta_plus, beta_minus, pairs(graph.n() as u64)),
+            small: coin.in_tables(reach(graph.n())),
+            coin,
             beta: (beta_plus, beta_minus),
             units: units(graph.n()),
             unit: 1.0 / units(graph.n()),
@@ -110,6 +120,7 @@ impl Model for Irm {
         stats.grow(slots);
     }
 
+    #[inline(always)]
     fn weigh(&self, items: &[Item], z: &Partition, load: &mut VertexLoad) {
         load.m = items.len() as u32;
         load.linked.weigh(items, z, |v| self.graph.neighbours(v));
@@ -132,6 +143,7 @@ impl Model for Irm {
         }
     }
 
+    #[inline]
     fn gains(
         &self,
         stats: &Links,
@@ -159,9 +171,11 @@ impl Model for Irm {
     }
 
     fn with_hypers(&self, values: &[f64]) -> Self {
+        let coin = BetaBernoulli::for_a_while(values[0], values[1], reach(self.n()));
         Irm {
             graph: self.graph.clone(),
-            coin: BetaBernoulli::for_a_while(values[0], values[1], pairs(self.n() as u64)),
+            small: coin.in_tables(reach(self.n())),
+            coin,
             beta: (values[0], values[1]),
             ..*self
         }
@@ -244,6 +258,7 @@ impl Model for Irm {
             beta: self.beta,
             units: self.units,
             unit: self.unit,
+            small: self.small,
         }
     }
 
