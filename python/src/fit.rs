@@ -224,7 +224,11 @@ impl Observer for Listen {
     fn after_round(&mut self, _view: &dyn View) -> Result<ControlFlow<()>> {
         if self.heard.elapsed() >= LISTEN {
             self.heard = Instant::now();
-            self.stopped = Python::attach(|py| py.check_signals()).err();
+            let heard = Python::attach(|py| -> PyResult<()> {
+                py.check_signals()?;
+                Ok(())
+            });
+            self.stopped = heard.err();
         }
         let stops = self.stopped.is_some();
         Ok(if stops { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })

@@ -8,8 +8,7 @@ use crate::watch::{Until, Watch};
 use crate::{memory, predict, print, report};
 use armix::data::Dataset;
 use armix::diagnose::Diagnosis;
-use armix::ensemble::Exchange;
-use armix::ensemble::Share;
+use armix::ensemble::{Exchange, Observer, Share, View};
 use armix::error::{Error, Result};
 use armix::ladder::Ladder;
 use armix::model::Model;
@@ -22,9 +21,10 @@ use armix::state::Target;
 use armix::store::{DataInfo, Folder, Manifest, Recorder, Saved, Saving};
 use armix::summary::Summary;
 use armix::{answer, diagnose, ensemble, io};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// So many draws of each chain are kept in memory if the run is not saved, to judge them.
 const KEPT_DRAWS: usize = 200;
@@ -300,12 +300,9 @@ pub(crate) fn run(args: Args, team: &mut Team) -> Result<ExitCode> {
     check_until(&args.going, &rest, args.no_save)?;
     let folder = args.out.map(Folder::new);
     folder.iter().filter(|_| !args.no_save).try_for_each(Folder::check_free)?;
-    if !args.going.quiet {
-        say(&data::describe(&args.data, &dataset));
-        dataset.notes.iter().for_each(|note| say(&format!("  {note}")));
-    }
     let open = wishes.ladder.is_none();
-    let settle = Settle { wishes, rest, observer: &mut () };
+    let mut patience = Patience { began: Instant::now(), asked: args.going.quiet };
+    let settle = Settle { wishes, rest, observer: &mut patience };
     let settings = data::with_target(&dataset, &choice, settle)?;
     let keep_draws = args.no_save.then(|| kept_every(&settings, dataset.data.n()));
     let settings = Settings { keep_draws, threads: 0, ..settings };
@@ -313,6 +310,8 @@ pub(crate) fn run(args: Args, team: &mut Team) -> Result<ExitCode> {
     let check = CheckTarget { settings: &settings, chains };
     let own_hypers = data::with_target(&dataset, &choice, check)?;
     if !args.going.quiet {
+        say(&data::describe(&args.data, &dataset));
+        dataset.notes.iter().for_each(|note| say(&format!("  {note}")));
         if open && !settings.ladder.is_none() {
             let rungs = settings.ladder.rungs();
             say(&format!(
@@ -344,6 +343,25 @@ pub(crate) fn run(args: Args, team: &mut Team) -> Result<ExitCode> {
     };
     let loaded = Loaded { info, elsewhere: None, choice, dataset };
     carry_out(&loaded, settings, recorder, None, &args.going, team)
+}
+
+/// Asks for patience, once, if the trial before a run takes a while. Nothing is said before it begins: by then it is clear that
+/// data and settings go together.
+struct Patience {
+    began: Instant,
+    asked: bool,
+}
+
+impl Observer for Patience {
+    fn after_round(&mut self, _view: &dyn View) -> Result<ControlFlow<()>> {
+        if !self.asked && self.began.elapsed() > Duration::from_secs(2) {
+            say(
+                "a short trial finds out how many rungs a ladder needs (--ladder 16 does without it)",
+            );
+            self.asked = true;
+        }
+        Ok(ControlFlow::Continue(()))
+    }
 }
 
 /// Whether one can tell that a run has converged.

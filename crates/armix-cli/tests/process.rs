@@ -150,9 +150,9 @@ fn verify_proves_every_move_and_catches_every_control() {
         assert!(number(&line["errors"]["paths"]) > 0.0, "{line}");
     }
     let moves = lines.iter().filter(|l| l["control"] == false);
-    // Nine moves, two sizes, two more priors and a higher temperature for each model; eight strategies, and exchanges.
+    // Nine moves, two sizes, two more priors and a higher temperature for each model; nine strategies, and exchanges.
     let models = armix::models::names();
-    assert_eq!(moves.count(), (45 + 8 + 1) * models.len());
+    assert_eq!(moves.count(), (45 + 9 + 1) * models.len());
     for model in models {
         let of_model = lines.iter().filter(|l| l["model"] == model);
         let controls = of_model.filter(|l| l["control"] == true);
