@@ -46,7 +46,7 @@ pub(crate) struct Args {
     model: DataArgs,
 
     /// The moves of an iteration, with repeats, as arm-cells*5,arm:sizes,gibbs; or auto, which tunes them in warm-up, or
-    /// auto:LIST [default: arm:near*3,gibbs with a ladder, else arm,gibbs]
+    /// auto:LIST [default: arm:near*2,arm,gibbs with a ladder, else arm,gibbs]
     #[arg(long, value_name = "LIST", help_heading = "Sampling")]
     moves: Option<Schedule>,
 

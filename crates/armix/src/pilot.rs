@@ -7,6 +7,7 @@
 
 use crate::ensemble::{self, Observer};
 use crate::error::Result;
+use crate::ladder::Rungs;
 use crate::model::Model;
 use crate::run::{Settings, Wishes};
 use crate::state::Target;
@@ -47,8 +48,8 @@ pub fn settings<M: Model>(
     if run.interrupted() {
         return Ok(settings);
     }
-    let rejected: f64 =
-        run.ladders.iter().flat_map(|r| r.swap_rates()).map(|rate| 1.0 - rate).sum();
+    let rejected = |rungs: &Rungs| rungs.swap_rates().iter().map(|rate| 1.0 - rate).sum::<f64>();
+    let rejected: f64 = run.ladders.iter().map(rejected).sum();
     let rungs = (2.0 * rejected + 1.0).round().clamp(RUNGS.0, RUNGS.1) as usize;
     Ok(Settings { ladder: settings.ladder.with(rungs), ..settings })
 }

@@ -134,7 +134,7 @@ def fit(
         data are. Needed where data may be a network or a table.
     moves
         The moves of an iteration, with repeats, as "arm-cells*5,arm:sizes,gibbs"; `armix.moves()` and `armix.strategies()` list
-        them. "auto" or "auto:LIST" tunes in warm-up how often each is made. By default "arm:near*3,gibbs" with a ladder and
+        them. "auto" or "auto:LIST" tunes in warm-up how often each is made. By default "arm:near*2,arm,gibbs" with a ladder and
         "arm,gibbs" without.
     ensembles, chains
         Independent ensembles, between which convergence is judged, of chains that learn from each other's past; by default

@@ -31,11 +31,15 @@ impl Schedule {
         &self.moves
     }
 
-    /// The moves if nothing is said: more proposals with a ladder, where there is more to learn from the past, but not
-    /// from chains that are much hotter or colder.
+    /// The moves if nothing is said: more proposals with a ladder, where there is more to learn from the past, most of them
+    /// from chains that are not much hotter or colder.
     pub fn usual(with_ladder: bool) -> Self {
-        let (proposal, times) = if with_ladder { ("arm:near", 3) } else { ("arm", 1) };
-        Schedule { moves: vec![(proposal.into(), times), ("gibbs".into(), 1)], tuned: false }
+        let entries: &[(&str, usize)] = match with_ladder {
+            true => &[("arm:near", 2), ("arm", 1), ("gibbs", 1)],
+            false => &[("arm", 1), ("gibbs", 1)],
+        };
+        let moves = entries.iter().map(|(name, times)| (name.to_string(), *times)).collect();
+        Schedule { moves, tuned: false }
     }
 
     /// Whether how often proposals are made is tuned in warm-up.
