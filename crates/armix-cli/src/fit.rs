@@ -46,7 +46,7 @@ pub(crate) struct Args {
     model: DataArgs,
 
     /// The moves of an iteration, with repeats, as arm-cells*5,arm:sizes,gibbs; or auto, which tunes them in warm-up, or
-    /// auto:LIST [default: arm:near*2,arm,gibbs with a ladder, else arm,gibbs]
+    /// auto:LIST [default: arm:near*8,arm*4,gibbs*2 with a ladder, else arm,gibbs]
     #[arg(long, value_name = "LIST", help_heading = "Sampling")]
     moves: Option<Schedule>,
 
@@ -63,7 +63,8 @@ pub(crate) struct Args {
     iterations: usize,
 
     /// Hot copies of every chain, which exchange states with it: the number of rungs, 16, with the lowest inverse
-    /// temperature, 16:0.25, or all of them, 1,0.9,0.8. With 0 as the lowest the evidence is estimated, too. 1 is none
+    /// temperature, 16:0.25, or all of them, 1,0.9,0.8. With 0 as the lowest the evidence is estimated, too. 1 is none.
+    /// Hot copies make all scans of --moves, and fewer proposals
     /// [default: as many as a short trial suggests; none with --chains, and for models that cannot be heated]
     #[arg(long, value_name = "RUNGS", help_heading = "Sampling")]
     ladder: Option<Ladder>,

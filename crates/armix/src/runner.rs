@@ -32,6 +32,8 @@ pub(crate) struct Runner<M: Model> {
     label_of: Vec<u32>,
     warmup: Gibbs,
     moves: Vec<Box<dyn Move<M>>>,
+    /// Whether some of them are scans.
+    scans: bool,
     /// How often they are made, once a schedule that tunes itself is tuned.
     pub(crate) mix: Option<Mix>,
     /// What they achieved in the last iteration, until then; else nothing.
@@ -121,6 +123,7 @@ impl<M: Model> Runner<M> {
             achieved: Vec::new(),
             energy: 0.0,
             weighs_past: settings.schedule.weighs_past(),
+            scans: moves.iter().any(|m| m.is_scan()),
             moves,
             place,
         };
@@ -204,7 +207,8 @@ impl<M: Model> Runner<M> {
         let entries = settings.schedule.moves();
         match self.mix.take() {
             Some(mix) => {
-                (0..mix.proposals).for_each(|_| self.make(mix.draw(rng), past, rng));
+                let proposals = self.tempered(mix.proposals, rng);
+                (0..proposals).for_each(|_| self.make(mix.draw(rng), past, rng));
                 for (entry, (_, times)) in entries.iter().enumerate() {
                     let times = if self.moves[entry].is_scan() { *times } else { 0 };
                     (0..times).for_each(|_| self.make(entry, past, rng));
@@ -216,13 +220,25 @@ impl<M: Model> Runner<M> {
                     self.achieved.resize(entries.len(), Achieved::default());
                 }
                 for (entry, (_, times)) in entries.iter().enumerate() {
-                    (0..*times).for_each(|_| self.make(entry, past, rng));
+                    let scan = self.moves[entry].is_scan();
+                    let times = if scan { *times } else { self.tempered(*times, rng) };
+                    (0..times).for_each(|_| self.make(entry, past, rng));
                 }
             }
         }
         for (sum, counter) in self.trace.counters.iter_mut().zip(&self.last) {
             sum.add(counter);
         }
+    }
+
+    /// How often a chain makes a proposal that the schedule has so many times: b² times as often on average, at inverse
+    /// temperature b. Scans move hot chains well enough, cold ones need the bold moves; and without scans all of them do.
+    fn tempered(&self, times: usize, rng: &mut Rng) -> usize {
+        let coldness = self.chain.state().target().coldness;
+        if coldness == 1.0 || !self.scans {
+            return times;
+        }
+        (times as f64 * coldness * coldness + rng.uniform()) as usize
     }
 
     /// Makes a move once, and counts what came of it.

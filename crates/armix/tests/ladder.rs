@@ -218,3 +218,28 @@ fn evidence_is_that_of_enumeration() {
     }
     models::visit_all(&mut Evidence);
 }
+
+/// At b = 0.5 a quarter of the proposals is made, unless there are no scans: chains that nothing moves would be stuck.
+#[test]
+fn hot_chains_make_fewer_proposals_beside_their_scans() {
+    let target = Target::new(Irm::example(8), 1.0).unwrap();
+    let tried = |moves: &str| {
+        let settings = Settings {
+            ensembles: 2,
+            chains: 1,
+            ladder: "1,0.5".parse().unwrap(),
+            schedule: moves.parse().unwrap(),
+            iterations: 40,
+            warmup: 0,
+            ..Settings::default()
+        };
+        let run = ensemble::sample(&target, &settings, &mut ()).unwrap();
+        let cold = run.ensembles.iter().map(|chains| &chains[0].counters);
+        let cold = cold.fold(vec![0; run.hot.len()], |sums, counters| {
+            sums.iter().zip(counters).map(|(sum, c)| sum + c.proposed + c.idle).collect()
+        });
+        (cold, run.hot.iter().map(|c| c.proposed + c.idle).collect::<Vec<u64>>())
+    };
+    assert_eq!(tried("sm*4,gibbs*2"), (vec![320, 160], vec![80, 160]));
+    assert_eq!(tried("sm*4"), (vec![320], vec![320]));
+}

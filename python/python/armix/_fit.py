@@ -134,7 +134,7 @@ def fit(
         data are. Needed where data may be a network or a table.
     moves
         The moves of an iteration, with repeats, as "arm-cells*5,arm:sizes,gibbs"; `armix.moves()` and `armix.strategies()` list
-        them. "auto" or "auto:LIST" tunes in warm-up how often each is made. By default "arm:near*2,arm,gibbs" with a ladder and
+        them. "auto" or "auto:LIST" tunes in warm-up how often each is made. By default "arm:near*8,arm*4,gibbs*2" with a ladder and
         "arm,gibbs" without.
     ensembles, chains
         Independent ensembles, between which convergence is judged, of chains that learn from each other's past; by default
@@ -160,7 +160,7 @@ def fit(
     ladder
         Hot copies of every chain, which exchange states with it so that it does not get stuck: the number of rungs, as 16; with
         the lowest inverse temperature, as "16:0.25"; or all inverse temperatures, as [1, 0.9, 0.8]. With 0 as the lowest the
-        summary has an estimate of the evidence. By default as many as a short trial suggests; none (1) if `chains` is given or the model cannot be heated.
+        summary has an estimate of the evidence. Hot copies make all scans of `moves`, and fewer proposals. By default as many as a short trial suggests; none (1) if `chains` is given or the model cannot be heated.
     until_converged
         Go on until the run has converged: it is asked after these iterations, and each time it is twice as long as the last
         time, unless `max_time` is up before.

@@ -35,7 +35,7 @@ impl Schedule {
     /// from chains that are not much hotter or colder.
     pub fn usual(with_ladder: bool) -> Self {
         let entries: &[(&str, usize)] = match with_ladder {
-            true => &[("arm:near", 2), ("arm", 1), ("gibbs", 1)],
+            true => &[("arm:near", 8), ("arm", 4), ("gibbs", 2)],
             false => &[("arm", 1), ("gibbs", 1)],
         };
         let moves = entries.iter().map(|(name, times)| (name.to_string(), *times)).collect();
