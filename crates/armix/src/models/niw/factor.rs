@@ -71,6 +71,15 @@ pub(super) fn invert(factor: &[f64], d: usize, column: &mut [f64], inverse: &mut
     }
 }
 
+/// x = y − m, all of them padded.
+#[inline(always)]
+pub(super) fn difference(y: &[f64], m: &[f64], x: &mut [f64]) {
+    let (y, m) = (y.as_chunks::<SIDE>().0, m.as_chunks::<SIDE>().0);
+    for ((x, y), m) in x.as_chunks_mut::<SIDE>().0.iter_mut().zip(y).zip(m) {
+        *x = std::array::from_fn(|lane| y[lane] - m[lane]);
+    }
+}
+
 /// |W x|², for an inverse in tiles and a padded x.
 #[inline]
 pub(super) fn squared_norm(inverse: &[f64], x: &[f64]) -> f64 {

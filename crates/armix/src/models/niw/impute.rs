@@ -132,7 +132,7 @@ impl Niw {
     fn filled(&self, labels: &[u32], blocks: &[Normal], uniform: &mut dyn FnMut() -> f64) -> Self {
         let mut data = self.data.copy();
         for (row, missing) in &self.data.missing {
-            let mut y = self.data.point(*row).to_vec();
+            let mut y = self.data.point(*row)[..self.data.d].to_vec();
             blocks[labels[*row] as usize].fill(&mut y, missing, uniform);
             for &column in missing {
                 let (mean, sd, _) = self.data.columns[column];
@@ -165,7 +165,7 @@ impl Niw {
             let all: Vec<usize> = (0..self.data.d).collect();
             let factor = drawn.factor(&all);
             for &row in members {
-                let y = self.data.point(row);
+                let y = &self.data.point(row)[..self.data.d];
                 let seen: Vec<usize> =
                     all.iter().copied().filter(|c| !missing_of[row].contains(c)).collect();
                 ln_joint += match seen.len() == all.len() {

@@ -11,7 +11,7 @@ use crate::model::Model;
 use crate::partition::{Item, Partition, Slot};
 use crate::prior::positive;
 use crate::special::{fast_ln, ln_gamma};
-use factor::{cholesky, invert, padded, squared_norm, tiled, triangle};
+use factor::{cholesky, difference, invert, padded, squared_norm, tiled, triangle};
 use std::f64::consts::PI;
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ struct Points {
     columns: Vec<(f64, f64, Grid)>,
     /// Row after row, on the grids …
     places: Vec<i64>,
-    /// … and as y.
+    /// … and as y, with zeros behind each row that fill the last tile.
     points: Vec<f64>,
     /// Σ ln of the standard deviations: densities are those of the original numbers.
     ln_scale: f64,
@@ -68,13 +68,15 @@ impl Points {
         };
         let columns: Vec<(f64, f64, Grid)> =
             scales.iter().zip(cells).map(|(&(mean, sd), cells)| (mean, sd, grid(cells))).collect();
-        let (mut places, mut points) = (Vec::with_capacity(n * d), Vec::with_capacity(n * d));
+        let mut places = Vec::with_capacity(n * d);
+        let mut points = Vec::with_capacity(n * padded(d));
         for row in 0..n {
             for (cells, (mean, sd, grid)) in cells.iter().zip(&columns) {
                 let place = grid.place(cells[row]);
                 places.push(place);
                 points.push((grid.value(place as f64) - mean) / sd);
             }
+            points.resize((row + 1) * padded(d), 0.0);
         }
         let ln_scale = columns.iter().map(|(_, sd, _)| libm::log(*sd)).sum();
         Points { n, d, columns, places, points, ln_scale, missing }
@@ -93,17 +95,19 @@ impl Points {
     /// Puts a drawn number into a cell that is missing.
     fn set(&mut self, row: usize, column: usize, number: f64) {
         let (mean, sd, grid) = self.columns[column];
-        let at = row * self.d + column;
-        self.places[at] = grid.place(number).clamp(-grid.reach(), grid.reach());
-        self.points[at] = (grid.value(self.places[at] as f64) - mean) / sd;
+        let place = grid.place(number).clamp(-grid.reach(), grid.reach());
+        self.places[row * self.d + column] = place;
+        self.points[row * padded(self.d) + column] = (grid.value(place as f64) - mean) / sd;
     }
 
     fn row(&self, row: usize) -> &[i64] {
         &self.places[row * self.d..(row + 1) * self.d]
     }
 
+    /// A row of y, zeros included.
     fn point(&self, row: usize) -> &[f64] {
-        &self.points[row * self.d..(row + 1) * self.d]
+        let width = padded(self.d);
+        &self.points[row * width..(row + 1) * width]
     }
 
     /// The words of a sum: n, Σk, and Σkkᵀ below the diagonal, column after column.
@@ -214,6 +218,8 @@ struct Centre {
     sum: i128,
     near: i128,
     rest: i128,
+    /// The same as a number.
+    remains: f64,
     /// The grid's unit and the mean on the scale of y.
     unit: f64,
     mean: f64,
@@ -225,7 +231,7 @@ impl Centre {
     fn scatter(&self, other: &Centre, n: f64, products: i128) -> f64 {
         // Around what is near the means it is exact.
         let around = products - self.near * other.sum - other.near * self.rest;
-        let rest = self.rest as f64 * other.rest as f64 / n.max(1.0);
+        let rest = self.remains * other.remains / n.max(1.0);
         (around as f64 - rest) * self.unit * other.unit
     }
 }
@@ -277,7 +283,7 @@ impl Niw {
     }
 
     fn kept_width(&self) -> usize {
-        NUMBERS + self.data.d + tiled(self.data.d)
+        NUMBERS + padded(self.data.d) + tiled(self.data.d)
     }
 
     fn sum<'s>(&self, stats: &'s Moments, slot: usize) -> &'s [i128] {
@@ -299,9 +305,10 @@ impl Niw {
             return Centre { unit, ..Centre::default() };
         }
         let (near, rest) = divide(sum, n);
-        let place = near as f64 + rest as f64 / n as f64;
+        let remains = rest as f64;
+        let place = near as f64 + remains / n as f64;
         let mean = place * unit + (grid.value(0.0) - mean) / sd;
-        Centre { sum, near, rest, unit, mean }
+        Centre { sum, near, rest, remains, unit, mean }
     }
 
     /// Computes the posterior mean and the Cholesky factor of Ψₙ from a sum, as [`cholesky`] leaves it; says ln |Ψₙ|.
@@ -350,9 +357,9 @@ impl Niw {
     fn keep(&self, sum: &[i128], kept: &mut [f64], room: &mut Room) {
         let d = self.data.d;
         let (numbers, rest) = kept.split_at_mut(NUMBERS);
-        let (mean, inverse) = rest.split_at_mut(d);
+        let (mean, inverse) = rest.split_at_mut(padded(d));
         let ln_det = self.factorise(self.values(), sum, room);
-        mean.copy_from_slice(&room.mean);
+        mean[..d].copy_from_slice(&room.mean);
         invert(&room.factor, d, &mut room.column, inverse);
         let (n, dim) = (sum[0] as f64, d as f64);
         let (kappa, nu) = (self.kappa + n, dim - 1.0 + self.freedom + n);
@@ -381,10 +388,8 @@ impl Niw {
     /// q = δᵀΨₙ⁻¹δ, where `away` is room for δ.
     #[inline]
     fn distance(&self, kept: &[f64], point: &[f64], away: &mut [f64]) -> f64 {
-        let (mean, inverse) = kept[NUMBERS..].split_at(self.data.d);
-        for ((x, y), m) in away.iter_mut().zip(point).zip(mean) {
-            *x = y - m;
-        }
+        let (mean, inverse) = kept[NUMBERS..].split_at(point.len());
+        difference(point, mean, away);
         squared_norm(inverse, away)
     }
 
