@@ -2,7 +2,7 @@
 //! often from then on.
 //!
 //! What a proposal achieves is the variation of information between the states before and after it. Scans are made in
-//! every iteration, and proposals have as much work as they. This work is divided between the proposals in proportion to
+//! every iteration, and proposals of cold chains have as much work as they (hot ones make fewer). This work is divided between the proposals in proportion to
 //! what they achieve for a unit of it. Work is candidates weighed, and for a proposal one more for each item: it copies and
 //! refines all of them, even if there is little to weigh. Nothing here is measured in seconds, so that the same seed gives the same result.
 //!

@@ -242,4 +242,6 @@ fn hot_chains_make_fewer_proposals_beside_their_scans() {
     };
     assert_eq!(tried("sm*4,gibbs*2"), (vec![320, 160], vec![80, 160]));
     assert_eq!(tried("sm*4"), (vec![320], vec![320]));
+    let (cold, hot) = tried("auto:sm,gibbs");
+    assert!(cold[1] == hot[1] && 2 * hot[0] < cold[0], "tuned schedules, too: {cold:?}, {hot:?}");
 }

@@ -86,7 +86,7 @@ pub(super) fn judge(
     if !reasons.is_empty() {
         let other = match run.settings.ladder.is_none() {
             true => {
-                "or with hot copies of the chains, which do not get stuck: --chains 1 --ladder 24 --moves arm:near*8,arm*4,gibbs*2"
+                "or with hot copies of the chains, which do not get stuck: --chains 1 --ladder 24, and what is usual with it for --moves"
             }
             false => "or with a longer ladder (--ladder 32) or more chains (--chains)",
         };

@@ -1,4 +1,4 @@
-//! Special functions: the evidence of coin tosses that both models are made of, exponentials, and the
+//! Special functions: tables of lnΓ and the evidence of coin tosses, which models are made of, exponentials, and the
 //! quantiles that diagnostics and intervals need.
 //!
 //! All transcendental functions come from the `libm` crate, not from the platform, so that the
@@ -7,12 +7,12 @@
 mod coin;
 mod exp;
 mod ln;
+mod rising;
 
-pub use coin::{
-    BetaBernoulli, FEW, InTables, Landmark, LnRising, LnTable, Tossed, Tosses, evidence_of_tosses,
-};
+pub use coin::{BetaBernoulli, FEW, InTables, Tossed, Tosses, evidence_of_tosses};
 pub use exp::{LANES, exponentials};
 pub use ln::{ln as fast_ln, ln_of_all};
+pub use rising::{Landmark, LnRising, LnTable};
 
 /// ln Γ(x) for x > 0.
 pub fn ln_gamma(x: f64) -> f64 {
