@@ -265,7 +265,7 @@ def test_a_ladder_by_default_and_strategies(karate):
     fit = armix.fit(karate, ensembles=2, iterations=20, warmup=8, progress=False)
     assert fit.draws.shape == (2, 1, 20, 34) and "1 chain ×" in repr(fit)
     rungs = int(fit.settings["ladder"].split(":")[0])
-    assert 6 <= rungs <= 32 and fit.settings["schedule"] == "arm:near*8,arm*4,gibbs*2"
+    assert 6 <= rungs <= 32 and fit.settings["schedule"] == "(arm:near*2,arm,gibbs)*4"
     given = dict(ensembles=2, chains=2, iterations=20, warmup=8, progress=False)
     for strategy in armix.strategies():
         assert armix.fit(karate, moves=f"arm:{strategy},gibbs", **given).accept_rates.keys() == {f"arm:{strategy}", "gibbs"}

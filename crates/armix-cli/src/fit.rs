@@ -45,8 +45,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     model: DataArgs,
 
-    /// The moves of an iteration, with repeats, as arm-cells*5,arm:sizes,gibbs; or auto, which tunes them in warm-up, or
-    /// auto:LIST [default: arm:near*8,arm*4,gibbs*2 with a ladder, else arm,gibbs]
+    /// The moves of an iteration, with repeats, as arm-cells*5,arm:sizes,gibbs; in several laps, before each of which the rungs of
+    /// a ladder exchange states, as '(arm,gibbs)*4'; or auto, which tunes them in warm-up, or auto:LIST
+    /// [default: '(arm:near*2,arm,gibbs)*4' with a ladder, else arm,gibbs]
     #[arg(long, value_name = "LIST", help_heading = "Sampling")]
     moves: Option<Schedule>,
 
@@ -65,7 +66,7 @@ pub(crate) struct Args {
     /// Hot copies of every chain, which exchange states with it: the number of rungs, 16, with the lowest inverse
     /// temperature, 16:0.25, or all of them, 1,0.9,0.8. With 0 as the lowest the evidence is estimated, too. 1 is none.
     /// Hot copies make all scans of --moves, and fewer proposals
-    /// [default: as many as a short trial suggests; none with --chains, and for models that cannot be heated]
+    /// [default: what a short trial suggests; none with --chains, and for models that cannot be heated]
     #[arg(long, value_name = "RUNGS", help_heading = "Sampling")]
     ladder: Option<Ladder>,
 
@@ -194,7 +195,7 @@ Hyper-parameters, with the priors that they have with --sample-hyper:
   kappa, freedom, psi    Gamma(1, 1), Gamma(8, 2), Gamma(1, 1), of niw
   Gamma(shape, rate). Those without an option of their own are set by --hyper NAME=VALUE. In mixed tables
   the type of the columns stands in front (real_kappa), with several relations the number of the
-  relation behind (kappa_2). They are sampled after the moves of every iteration, and the log joint
+  relation behind (kappa_2). They are sampled after the moves of every lap, and the log joint
   includes their priors then. Trace, diagnosis, summary and report have them by these names.
 ";
 
@@ -314,9 +315,10 @@ pub(crate) fn run(args: Args, team: &mut Team) -> Result<ExitCode> {
         say(&data::describe(&args.data, &dataset));
         dataset.notes.iter().for_each(|note| say(&format!("  {note}")));
         if open && !settings.ladder.is_none() {
-            let rungs = settings.ladder.rungs();
+            let ladder = &settings.ladder;
             say(&format!(
-                "  a short trial suggests a ladder of {rungs} rungs for every chain (--ladder {rungs})"
+                "  a short trial suggests a ladder of {} rungs for every chain (--ladder {ladder})",
+                ladder.rungs()
             ));
         }
         let chains = settings.ensembles * settings.members();
@@ -356,9 +358,7 @@ struct Patience {
 impl Observer for Patience {
     fn after_round(&mut self, _view: &dyn View) -> Result<ControlFlow<()>> {
         if !self.asked && self.began.elapsed() > Duration::from_secs(2) {
-            say(
-                "a short trial finds out how many rungs a ladder needs (--ladder 16 does without it)",
-            );
+            say("a short trial finds out what ladder is needed (--ladder 16 does without it)");
             self.asked = true;
         }
         Ok(ControlFlow::Continue(()))

@@ -402,6 +402,10 @@ fn impossible_schedules_are_refused() {
         ("fit -q --moves arm*0", "arm*0"),
         ("fit -q --moves arm*x", "arm*x"),
         ("fit -q --moves arm*-1", "arm*-1"),
+        ("fit -q --moves (arm,gibbs*4", "a ) is missing"),
+        ("fit -q --moves (arm,gibbs)*0", "a number from 1 to 65535"),
+        ("fit -q --moves (arm),gibbs", "behind ) can only stand how often"),
+        ("fit -q --moves gibbs,(arm)*2", "around the whole list"),
     ]);
 }
 

@@ -39,7 +39,7 @@ fn without_options_there_is_a_ladder_if_the_model_allows() {
     let rungs = s["ladder"]["coldness"][3].as_array().unwrap().len();
     assert!((6..=32).contains(&rungs), "{rungs}");
     let page = fs::read_to_string(folder.path().join("usual/report.html")).unwrap();
-    let command = format!("--moves 'arm:near*8,arm*4,gibbs*2' --chains 1 --ladder {rungs}:0.");
+    let command = format!("--moves '(arm:near*2,arm,gibbs)*4' --chains 1 --ladder {rungs}:0.");
     assert!(
         page.contains(&command),
         "the command that repeats the run, whatever will be usual then"

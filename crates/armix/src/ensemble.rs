@@ -311,14 +311,17 @@ impl<'t, M: Model> Sampler<'t, M> {
     fn round(&mut self, crew: &Crew) {
         let Sampler { settings, t, ensembles, .. } = self;
         let (settings, now) = (*settings, *t);
-        ensembles.iter_mut().for_each(|e| e.swap(settings, now));
         let window_end = now.min(settings.frozen_from().unwrap_or(now));
-        let jobs = ensembles.iter_mut().flat_map(|Ensemble { first, chains, history, .. }| {
-            let history = &*history;
-            let pasts = (*first..).map(move |chain| history.past(chain, window_end));
-            chains.iter_mut().zip(pasts)
-        });
-        crew.work(jobs, |(runner, past)| runner.iterate(settings, now, past));
+        for lap in 0..settings.schedule.laps() {
+            ensembles.iter_mut().for_each(|e| e.swap(settings, now, lap));
+            let jobs =
+                ensembles.iter_mut().flat_map(|Ensemble { first, chains, history, .. }| {
+                    let history = &*history;
+                    let pasts = (*first..).map(move |chain| history.past(chain, window_end));
+                    chains.iter_mut().zip(pasts)
+                });
+            crew.work(jobs, |(runner, past)| runner.lap(settings, now, lap, past));
+        }
         *t += 1;
     }
 
@@ -528,17 +531,18 @@ impl<M: Model> Ensemble<M> {
         self.chains.iter_mut().for_each(|runner| runner.mix.clone_from(&mix));
     }
 
-    /// Lets the rungs of the ladder exchange states, before the round in which state t + 1 is made.
-    fn swap(&mut self, settings: &Settings, t: usize) {
+    /// Lets the rungs of the ladder exchange states, before a lap on the way to state t + 1.
+    fn swap(&mut self, settings: &Settings, t: usize, lap: usize) {
         let Ensemble { index, chains, rungs: Some(rungs), .. } = self else { return };
         let (seed, warmup) = (settings.seed, settings.warmup);
-        let round = ladder::Round { seed, ensemble: *index, t, warmup };
+        let laps_before = t * settings.schedule.laps();
+        let round = ladder::Round { seed, ensemble: *index, t, lap: laps_before + lap, warmup };
         let energies: Vec<f64> = chains.iter().map(|c| c.chain.state().ln_joint()).collect();
         for (lower, upper) in rungs.exchanges(&energies, &round) {
             let (below, above) = chains.split_at_mut(upper);
             below[lower].exchange(&mut above[0]);
         }
-        if rungs.tune(&settings.ladder, &round) {
+        if lap == 0 && rungs.tune(&settings.ladder, &round) {
             for (at, runner) in chains.iter_mut().enumerate() {
                 runner.chain.set_coldness(rungs.coldness[at / settings.chains]);
             }

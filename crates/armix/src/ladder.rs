@@ -58,14 +58,6 @@ impl Ladder {
         }
     }
 
-    /// The same with so many rungs, unless all of them were given.
-    pub fn with(&self, rungs: usize) -> Self {
-        match self {
-            Ladder::Tuned { hottest, .. } => Ladder::Tuned { rungs, hottest: *hottest },
-            given => given.clone(),
-        }
-    }
-
     /// Whether there are only cold chains.
     pub fn is_none(&self) -> bool {
         self.rungs() == 1
@@ -150,15 +142,17 @@ impl From<Ladder> for String {
     }
 }
 
-/// Where a sampler is.
+/// Where a sampler is when its rungs exchange states.
 #[derive(Debug, Clone, Copy)]
 pub struct Round {
     /// The seed of the run.
     pub seed: u64,
     /// The ensemble.
     pub ensemble: usize,
-    /// The chains are in state t.
+    /// The chains are in state t, or on their way to the next.
     pub t: usize,
+    /// Where they are: laps count from the start of the run.
+    pub lap: usize,
     /// The iterations of warm-up.
     pub warmup: usize,
 }
@@ -168,7 +162,7 @@ pub struct Round {
 pub struct Rungs {
     /// The inverse temperatures, 1 first.
     pub coldness: Vec<f64>,
-    /// The probability that an exchange of rungs k and k + 1 is rejected, summed over the rounds since the ladder
+    /// The probability that an exchange of rungs k and k + 1 is rejected, summed over the laps since the ladder
     /// was changed last.
     pub rejected: Vec<f64>,
     /// Exchanges that were weighed since then, for each pair of rungs.
@@ -198,18 +192,18 @@ impl Rungs {
         }
     }
 
-    /// Before a round of a seed's ensemble: which chains exchange their states, one exchange after the other, given
+    /// Before a lap of a seed's ensemble: which chains exchange their states, one exchange after the other, given
     /// E = ln q(z) of all of them. Chain c of rung k is at k · (number of cold chains) + c.
     ///
-    /// Even and odd pairs take turns as often as there are rungs: a state can travel the whole ladder between two rounds,
+    /// Even and odd pairs take turns as often as there are rungs: a state can travel the whole ladder between two laps,
     /// and exchanges cost nothing beside moves.
     pub fn exchanges(&mut self, energies: &[f64], round: &Round) -> Vec<(usize, usize)> {
         let cold = energies.len() / self.coldness.len();
         let mut energies = energies.to_vec();
         let mut swaps = Vec::new();
         for column in 0..cold {
-            let (ensemble, t) = (round.ensemble as u64, round.t as u64);
-            let mut rng = Rng::new(Purpose::Swap, round.seed, ensemble, column as u64, t);
+            let (ensemble, lap) = (round.ensemble as u64, round.lap as u64);
+            let mut rng = Rng::new(Purpose::Swap, round.seed, ensemble, column as u64, lap);
             let at = |pair: usize| (pair * cold + column, (pair + 1) * cold + column);
             for pair in 0..self.rejected.len() {
                 let (lower, upper) = at(pair);
@@ -220,7 +214,7 @@ impl Rungs {
                 }
             }
             for turn in 0..self.coldness.len() {
-                for pair in ((round.t + turn) % 2..self.rejected.len()).step_by(2) {
+                for pair in ((round.lap + turn) % 2..self.rejected.len()).step_by(2) {
                     let (lower, upper) = at(pair);
                     let ratio = self.step(pair) * (energies[upper] - energies[lower]);
                     if rng.uniform() < acceptance(ratio) {

@@ -91,7 +91,7 @@ pub struct Settings {
     pub start: Start,
     /// The seed.
     pub seed: u64,
-    /// Sample the hyper-parameters of prior and model after the moves of every iteration.
+    /// Sample the hyper-parameters of prior and model after the moves of every lap.
     #[serde(default)]
     pub sample_hyper: bool,
     /// After so many recorded iterations the history stays as it is. From then on every step

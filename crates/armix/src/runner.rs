@@ -168,10 +168,16 @@ impl<M: Model> Runner<M> {
         }
     }
 
-    /// Makes state t + 1 from state t.
-    pub(crate) fn iterate(&mut self, settings: &Settings, t: usize, past: Past<'_>) {
+    /// Makes a lap on the way from state t to state t + 1; the last one ends there.
+    pub(crate) fn lap(&mut self, settings: &Settings, t: usize, lap: usize, past: Past<'_>) {
         let (ensemble, chain) = self.place;
-        let mut rng = Rng::new(Purpose::Iteration, settings.seed, ensemble, chain, t as u64);
+        let laps = settings.schedule.laps();
+        let lap_of_run = (t * laps + lap) as u64;
+        let mut rng = Rng::new(Purpose::Iteration, settings.seed, ensemble, chain, lap_of_run);
+        if lap == 0 {
+            self.last.iter_mut().for_each(|counter| *counter = Counter::default());
+            self.achieved.clear();
+        }
         self.chain.lay_out(past, &mut rng);
         // A ladder is tuned for the moves that it is used with, and a schedule while it is used.
         let tuned = settings.schedule.is_tuned();
@@ -186,6 +192,16 @@ impl<M: Model> Runner<M> {
         }
         self.chain.compact();
         self.chain.pick_up(&mut rng);
+        if lap + 1 == laps {
+            self.arrive(settings, t);
+        }
+    }
+
+    /// Takes down what is to be known of state t + 1.
+    fn arrive(&mut self, settings: &Settings, t: usize) {
+        for (sum, counter) in self.trace.counters.iter_mut().zip(&self.last) {
+            sum.add(counter);
+        }
         if self.weighs_past {
             self.energy = self.chain.state().ln_joint();
         }
@@ -202,8 +218,6 @@ impl<M: Model> Runner<M> {
     }
 
     fn scheduled(&mut self, settings: &Settings, past: Past<'_>, rng: &mut Rng) {
-        self.last.iter_mut().for_each(|counter| *counter = Counter::default());
-        self.achieved.clear();
         let entries = settings.schedule.moves();
         match self.mix.take() {
             Some(mix) => {
@@ -225,9 +239,6 @@ impl<M: Model> Runner<M> {
                     (0..times).for_each(|_| self.make(entry, past, rng));
                 }
             }
-        }
-        for (sum, counter) in self.trace.counters.iter_mut().zip(&self.last) {
-            sum.add(counter);
         }
     }
 

@@ -59,7 +59,8 @@ pub struct Summary {
 fn proposals(run: &Run) -> Vec<Vec<(String, f64)>> {
     let names = || run.settings.schedule.moves().iter().map(|(name, _)| name.clone());
     let of = |mix: &Mix| {
-        let often = mix.probabilities.iter().map(|p| p * mix.proposals as f64);
+        let proposals = mix.proposals * run.settings.schedule.laps();
+        let often = mix.probabilities.iter().map(move |p| p * proposals as f64);
         names().zip(often).filter(|(_, often)| *often > 0.0).collect()
     };
     run.mixes.iter().map(of).collect()

@@ -2,7 +2,7 @@
 //! often from then on.
 //!
 //! What a proposal achieves is the variation of information between the states before and after it. Scans are made in
-//! every iteration, and proposals of cold chains have as much work as they (hot ones make fewer). This work is divided between the proposals in proportion to
+//! every lap, and proposals of cold chains have as much work as they (hot ones make fewer). This work is divided between the proposals in proportion to
 //! what they achieve for a unit of it. Work is candidates weighed, and for a proposal one more for each item: it copies and
 //! refines all of them, even if there is little to weigh. Nothing here is measured in seconds, so that the same seed gives the same result.
 //!
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// This share of the work is divided equally, so that a short warm-up does not rule out any move.
 const EQUALLY: f64 = 0.25;
 
-/// No more proposals than this are made in an iteration.
+/// No more proposals than this are made in a lap.
 const MOST: f64 = 8.0;
 
 /// What an entry of a schedule achieved.
@@ -38,12 +38,12 @@ impl Achieved {
     }
 }
 
-/// How often proposals are made: so many in an iteration, each with these probabilities, by entry of the schedule.
+/// How often proposals are made: so many in a lap, each with these probabilities, by entry of the schedule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mix {
-    /// Proposals in an iteration.
+    /// Proposals in a lap.
     pub proposals: usize,
-    /// 0 for scans, which are made in every iteration.
+    /// 0 for scans, which are made in every lap.
     pub probabilities: Vec<f64>,
 }
 

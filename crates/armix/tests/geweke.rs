@@ -191,7 +191,7 @@ impl<M: Model> Move<M> for WithHot {
         let hot = &rows[rng.weighted(&weights, 1.0)].labels;
         let energies = [target.ln_q(&chain.z().labels()), target.ln_q(hot)];
         let mut rungs = Rungs::new(&Ladder::Given(vec![1.0, self.claimed]));
-        let round = Round { seed: rng.bits(), ensemble: 0, t: 0, warmup: 0 };
+        let round = Round { seed: rng.bits(), ensemble: 0, t: 0, lap: 0, warmup: 0 };
         let accepted = !rungs.exchanges(&energies, &round).is_empty();
         if accepted {
             *chain = Chain::new(&target, hot);

@@ -73,7 +73,8 @@ fn exchanges_are_balanced() {
 fn pairs_take_turns_and_chains_keep_to_their_own_ladder() {
     let mut rungs = Rungs::new(&Ladder::Given(vec![1.0, 0.8, 0.6, 0.4]));
     let energies = [0.0; 8]; // equal: every exchange is accepted
-    let mut at = |t| rungs.exchanges(&energies, &Round { seed: 1, ensemble: 0, t, warmup: 0 });
+    let mut at =
+        |t| rungs.exchanges(&energies, &Round { seed: 1, ensemble: 0, t, lap: t, warmup: 0 });
     let (even, odd) = ([[(0, 2), (4, 6)], [(1, 3), (5, 7)]], [[(2, 4)], [(3, 5)]]);
     let both = |chain: usize| [even[chain].to_vec(), odd[chain].to_vec()].concat();
     let first_odd = |chain: usize| [odd[chain].to_vec(), even[chain].to_vec()].concat();
@@ -101,7 +102,7 @@ fn drift_of_orders(real: [f64; 3], claimed: [f64; 3]) -> f64 {
         for seed in 0..DRAWS {
             let (seed, t) = (u64::from(seed), at + seed as usize % 2);
             let mut rungs = Rungs::new(&Ladder::Given(claimed.to_vec()));
-            let round = Round { seed, ensemble: at, t, warmup: 0 };
+            let round = Round { seed, ensemble: at, t, lap: t, warmup: 0 };
             let mut order = *start;
             for (lower, upper) in rungs.exchanges(&start.map(|state| energies[state]), &round) {
                 order.swap(lower, upper);
@@ -116,6 +117,25 @@ fn drift_of_orders(real: [f64; 3], claimed: [f64; 3]) -> f64 {
     }
     let away = |end: usize| (reached[end] - p(&ORDERS[end])).abs() / variance[end].sqrt();
     (0..6).map(away).fold(0.0, f64::max)
+}
+
+/// Exchanges before the second and third lap: as often as laps, and with random numbers of their own.
+#[test]
+fn states_are_exchanged_before_every_lap() {
+    let target = Target::new(Irm::example(8), 1.0).unwrap();
+    let settings = |moves: &str| Settings {
+        ensembles: 1,
+        chains: 1,
+        ladder: "1,0.5,0.2".parse().unwrap(),
+        schedule: moves.parse().unwrap(),
+        iterations: 30,
+        warmup: 0,
+        ..Settings::default()
+    };
+    let run = |moves: &str| ensemble::sample(&target, &settings(moves), &mut ()).unwrap();
+    let (once, thrice) = (run("gibbs"), run("(gibbs)*3"));
+    assert_eq!((once.ladders[0].weighed, thrice.ladders[0].weighed), (30, 90));
+    assert_eq!(thrice.ensembles[0][0].log_joint.len(), 30, "an iteration is recorded once");
 }
 
 /// Six numbers within 5 standard errors: false alarm below 4e-6.
@@ -133,7 +153,7 @@ fn tuned_rungs_are_equally_far_apart() {
     let ladder: Ladder = "9:0.2".parse().unwrap();
     let mut rungs = Rungs::new(&ladder);
     // Energies whose exchanges are rejected in proportion to the distance of the rungs in ln b.
-    let round = |t| Round { seed: 1, ensemble: 0, t, warmup: 16 };
+    let round = |t| Round { seed: 1, ensemble: 0, t, lap: t, warmup: 16 };
     for t in [1, 2, 4, 8, 16] {
         let steps: Vec<f64> = rungs.coldness.windows(2).map(|b| (b[0] / b[1]).ln()).collect();
         rungs.rejected = steps.iter().map(|s| 0.9 * s).collect();
@@ -155,13 +175,13 @@ fn a_ladder_that_is_too_long_is_shortened() {
     let ladder: Ladder = "4:0.1".parse().unwrap();
     let mut rungs = Rungs::new(&ladder);
     (rungs.rejected, rungs.weighed) = (vec![0.95; 3], 1);
-    rungs.tune(&ladder, &Round { seed: 1, ensemble: 0, t: 1, warmup: 1 });
+    rungs.tune(&ladder, &Round { seed: 1, ensemble: 0, t: 1, lap: 1, warmup: 1 });
     assert!(rungs.coldness[3] > 0.25, "{:?}", rungs.coldness);
     assert!(rungs.coldness.is_sorted_by(|a, b| a > b));
     let to_zero: Ladder = "4:0".parse().unwrap();
     let mut rungs = Rungs::new(&to_zero);
     (rungs.rejected, rungs.weighed) = (vec![0.95, 0.9, 0.99], 1);
-    rungs.tune(&to_zero, &Round { seed: 1, ensemble: 0, t: 1, warmup: 1 });
+    rungs.tune(&to_zero, &Round { seed: 1, ensemble: 0, t: 1, lap: 1, warmup: 1 });
     assert_eq!(rungs.coldness[3], 0.0, "but not if the evidence is asked for");
 }
 
@@ -242,6 +262,7 @@ fn hot_chains_make_fewer_proposals_beside_their_scans() {
     };
     assert_eq!(tried("sm*4,gibbs*2"), (vec![320, 160], vec![80, 160]));
     assert_eq!(tried("sm*4"), (vec![320], vec![320]));
+    assert_eq!(tried("(sm*4,gibbs*2)*3"), (vec![960, 480], vec![240, 480]), "in every lap");
     let (cold, hot) = tried("auto:sm,gibbs");
     assert!(cold[1] == hot[1] && 2 * hot[0] < cold[0], "tuned schedules, too: {cold:?}, {hot:?}");
 }

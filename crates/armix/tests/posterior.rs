@@ -153,9 +153,12 @@ fn a_single_chain_uses_its_own_past() {
 
 #[test]
 fn ladders() {
-    for (schedule, ladder, chains) in
-        [("arm,gibbs", "4:0.2", 2), ("arm", "1,0.5,0", 2), ("gibbs", "8", 1)]
-    {
+    for (schedule, ladder, chains) in [
+        ("arm,gibbs", "4:0.2", 2),
+        ("arm", "1,0.5,0", 2),
+        ("gibbs", "8", 1),
+        ("(arm,gibbs)*3", "4:0.2", 2),
+    ] {
         check(schedule, |s| {
             s.ladder = ladder.parse().unwrap();
             (s.chains, s.iterations) = (chains, 40_000 / chains);

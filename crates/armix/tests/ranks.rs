@@ -195,7 +195,12 @@ fn any_number_of_ranks_and_threads_gives_the_same_run() {
     }
     let frozen = Settings { freeze_after: Some(10), exchange_every: 4, ..settings() };
     assert!(sample(4, &frozen) == sample(1, &frozen), "a frozen past");
-    let heated = Settings { ladder: "3".parse().unwrap(), chains: 2, ..settings() };
+    let heated = Settings {
+        ladder: "3".parse().unwrap(),
+        chains: 2,
+        schedule: "(arm,gibbs)*2".parse().unwrap(),
+        ..settings()
+    };
     for ranks in 2..=3 {
         assert!(sample(ranks, &heated) == sample(1, &heated), "ladders on {ranks} ranks");
     }

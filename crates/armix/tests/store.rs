@@ -137,6 +137,15 @@ fn variants() -> Vec<(&'static str, Settings, Saving)> {
         ("sampled hyper-parameters", Settings { sample_hyper: true, ..settings() }, all()),
         ("ladder", Settings { ladder: "3:0.2".parse().unwrap(), ..settings() }, all()),
         (
+            "ladder with laps",
+            Settings {
+                ladder: "3:0.2".parse().unwrap(),
+                schedule: "(arm,gibbs)*3".parse().unwrap(),
+                ..settings()
+            },
+            all(),
+        ),
+        (
             "ladder with hyper-parameters",
             Settings { ladder: "1,0.5".parse().unwrap(), sample_hyper: true, ..settings() },
             all(),

@@ -134,7 +134,8 @@ def fit(
         data are. Needed where data may be a network or a table.
     moves
         The moves of an iteration, with repeats, as "arm-cells*5,arm:sizes,gibbs"; `armix.moves()` and `armix.strategies()` list
-        them. "auto" or "auto:LIST" tunes in warm-up how often each is made. By default "arm:near*8,arm*4,gibbs*2" with a ladder and
+        them. An iteration can have several laps, as "(arm,gibbs)*4": the rungs of a ladder exchange states before each.
+        "auto" or "auto:LIST" tunes in warm-up how often each is made. By default "(arm:near*2,arm,gibbs)*4" with a ladder and
         "arm,gibbs" without.
     ensembles, chains
         Independent ensembles, between which convergence is judged, of chains that learn from each other's past; by default

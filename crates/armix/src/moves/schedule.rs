@@ -8,38 +8,45 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A list of moves with repeats, written `arm-cells*5,arm,gibbs`; a strategy can follow the name of a move, as in
-/// `arm:cells,gibbs`. With `auto:` in front proposals are made as often as they turn out to be worth it (see
+/// `arm:cells,gibbs`. An iteration can have several *laps*, `(arm,gibbs)*4`: the rungs of a ladder exchange states before
+/// each of them. With `auto:` in front proposals are made as often as they turn out to be worth it (see
 /// [`crate::tuning`]); `auto` alone has a list of its own.
 ///
 /// ```
-/// let schedule: armix::moves::Schedule = "arm-cells*5, gibbs".parse().unwrap();
-/// assert_eq!(schedule.to_string(), "arm-cells*5,gibbs");
+/// let schedule: armix::moves::Schedule = "( arm-cells*5, gibbs ) * 2".parse().unwrap();
+/// assert_eq!(schedule.to_string(), "(arm-cells*5,gibbs)*2");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Schedule {
     moves: Vec<(String, usize)>,
+    laps: usize,
     tuned: bool,
 }
 
 /// What `auto` stands for.
-const AUTO: &str = "arm,arm-cells,sm,gibbs";
+const AUTO: &str = "(arm:near,arm,arm-cells,sm,gibbs)*4";
 
 impl Schedule {
-    /// The moves' names with how often each is repeated.
+    /// The moves' names with how often each is repeated in a lap.
     pub fn moves(&self) -> &[(String, usize)] {
         &self.moves
+    }
+
+    /// How often an iteration goes through the list.
+    pub fn laps(&self) -> usize {
+        self.laps
     }
 
     /// The moves if nothing is said: more proposals with a ladder, where there is more to learn from the past, most of them
     /// from chains that are not much hotter or colder.
     pub fn usual(with_ladder: bool) -> Self {
-        let entries: &[(&str, usize)] = match with_ladder {
-            true => &[("arm:near", 8), ("arm", 4), ("gibbs", 2)],
-            false => &[("arm", 1), ("gibbs", 1)],
+        let (entries, laps): (&[(&str, usize)], usize) = match with_ladder {
+            true => (&[("arm:near", 2), ("arm", 1), ("gibbs", 1)], 4),
+            false => (&[("arm", 1), ("gibbs", 1)], 1),
         };
         let moves = entries.iter().map(|(name, times)| (name.to_string(), *times)).collect();
-        Schedule { moves, tuned: false }
+        Schedule { moves, laps, tuned: false }
     }
 
     /// Whether how often proposals are made is tuned in warm-up.
@@ -111,26 +118,39 @@ impl FromStr for Schedule {
         }
         let wrong = |why: &str| {
             Error::new(format!(
-                "moves '{text}': {why}; write for example arm,gibbs or arm-cells*5,arm,gibbs"
+                "moves '{text}': {why}; write for example arm,gibbs or arm-cells*5,arm,gibbs or (arm,gibbs)*4"
             ))
         };
+        let often = |times: &str| {
+            let times = times.trim().parse::<u16>().ok().filter(|&t| t > 0);
+            times.map(usize::from).ok_or_else(|| wrong("after * comes a number from 1 to 65535"))
+        };
+        let (list, laps) = match text.trim().strip_prefix('(') {
+            None => (text, 1),
+            Some(rest) => {
+                let (list, times) = rest.split_once(')').ok_or_else(|| wrong("a ) is missing"))?;
+                match times.trim().strip_prefix('*') {
+                    Some(times) => (list, often(times)?),
+                    None if times.trim().is_empty() => (list, 1),
+                    None => return Err(wrong("behind ) can only stand how often, as in )*4")),
+                }
+            }
+        };
         let mut moves = Vec::new();
-        for part in text.split(',') {
+        for part in list.split(',') {
             let (name, times) = match part.split_once('*') {
                 None => (part.trim(), 1),
-                Some((name, times)) => {
-                    let times = times.trim().parse::<u16>().ok().filter(|&t| t > 0);
-                    let times =
-                        times.ok_or_else(|| wrong("after * comes a number from 1 to 65535"))?;
-                    (name.trim(), usize::from(times))
-                }
+                Some((name, times)) => (name.trim(), often(times)?),
             };
             if name.is_empty() {
                 return Err(wrong("a move is missing"));
             }
+            if name.contains(['(', ')']) {
+                return Err(wrong("brackets can only stand around the whole list"));
+            }
             moves.push((name.to_string(), times));
         }
-        Ok(Schedule { moves, tuned: false })
+        Ok(Schedule { moves, laps, tuned: false })
     }
 }
 
@@ -139,6 +159,9 @@ impl fmt::Display for Schedule {
         if self.tuned {
             f.write_str("auto:")?;
         }
+        if self.laps > 1 {
+            f.write_str("(")?;
+        }
         for (at, (name, times)) in self.moves.iter().enumerate() {
             let comma = if at == 0 { "" } else { "," };
             match times {
@@ -146,7 +169,10 @@ impl fmt::Display for Schedule {
                 _ => write!(f, "{comma}{name}*{times}")?,
             }
         }
-        Ok(())
+        match self.laps {
+            1 => Ok(()),
+            laps => write!(f, ")*{laps}"),
+        }
     }
 }
 

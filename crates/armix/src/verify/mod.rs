@@ -313,7 +313,7 @@ impl<M: Model> Problem<M> {
         let energies: Vec<f64> = rows[0].iter().map(|r| self.target.ln_q(&r.labels)).collect();
         let accepted = |a: usize, b: usize| {
             let mut rungs = Rungs::new(&Ladder::Given(claimed.to_vec()));
-            let round = ladder::Round { seed: 1, ensemble: 0, t: 0, warmup: 0 };
+            let round = ladder::Round { seed: 1, ensemble: 0, t: 0, lap: 0, warmup: 0 };
             rungs.exchanges(&[energies[a], energies[b]], &round);
             1.0 - rungs.rejected[0]
         };
