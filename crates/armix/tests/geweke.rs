@@ -11,7 +11,7 @@ use armix::exact;
 use armix::history::{History, Past, Row};
 use armix::ladder::{Ladder, Round, Rungs};
 use armix::model::Model;
-use armix::models::{self, Visitor};
+use armix::models::{self, Case, Visitor};
 use armix::moves::{Chain, Move, Options, Outcome, registry};
 use armix::partition::{Partition, all_partitions};
 use armix::prior::{Components, PriorChoice};
@@ -24,6 +24,9 @@ const STEPS: usize = 40_000;
 const STEPS_OF_MIXTURES: usize = 8_000;
 const BATCHES: usize = 100;
 const LIMIT: f64 = 5.0;
+
+/// What is tried with one model alone is tried with this one.
+const IRM: Case<models::Irm> = Case { name: "irm", example: models::Irm::example };
 
 const CRP: PriorChoice = PriorChoice::Crp;
 const OTHERS: [PriorChoice; 2] = [
@@ -39,9 +42,9 @@ struct Prior {
 
 impl Prior {
     /// A prior, and what keeps the items of two sides apart.
-    fn new<M: Model>(choice: PriorChoice) -> Self {
+    fn new<M: Model>(case: &Case<M>, choice: PriorChoice) -> Self {
         let prior = choice.build(ALPHA, N).unwrap();
-        let (partitions, example) = (all_partitions(N), M::example(N));
+        let (partitions, example) = (all_partitions(N), (case.example)(N));
         let p = |z: &Vec<u32>| (prior.ln_p(&Partition::from_labels(z)) + example.ln_apart(z)).exp();
         let weights: Vec<f64> = partitions.iter().map(p).collect();
         let total: f64 = weights.iter().sum();
@@ -87,19 +90,20 @@ fn past(prior: &Prior) -> History {
 /// The largest deviation of move + Gibbs scan, in standard errors, with the function's name. What is
 /// sampled should be the prior, with the same α.
 fn deviation<M: Model>(
+    case: &Case<M>,
     step: &mut dyn Move<M>,
     prior: PriorChoice,
     (sampled, sampled_alpha): (PriorChoice, f64),
 ) -> (f64, String) {
-    let prior = Prior::new::<M>(prior);
+    let prior = Prior::new(case, prior);
     let sampled = sampled.build(sampled_alpha, N).unwrap();
     let history = past(&prior);
     let past = history.past(0, 10);
     assert!(past.rounds() > 1);
     let mut rng = Rng::from_seed(Purpose::Test, 4);
     let mut gibbs = registry::<M>().remove(0).build(&Options::default());
-    let example = M::example(N);
-    let steps = match M::NAME {
+    let example = (case.example)(N);
+    let steps = match case.name {
         "bernoulli" | "irm" => STEPS,
         _ => STEPS_OF_MIXTURES,
     };
@@ -151,15 +155,15 @@ fn deviation<M: Model>(
 fn every_move_with_every_model() {
     struct Geweke;
     impl Visitor for Geweke {
-        fn visit<M: Model>(&mut self) {
+        fn visit<M: Model>(&mut self, case: &Case<M>) {
             for entry in registry::<M>() {
                 let mut step = entry.build(&Options::default());
-                let (deviation, name) = deviation::<M>(&mut *step, CRP, (CRP, ALPHA));
+                let (deviation, name) = deviation(case, &mut *step, CRP, (CRP, ALPHA));
                 assert!(
                     deviation < LIMIT,
                     "{} × {}: {name} is off by {deviation} standard errors",
                     entry.name,
-                    M::NAME
+                    case.name
                 );
             }
         }
@@ -172,7 +176,7 @@ fn strategies() {
     let arm = registry::<models::Irm>().into_iter().find(|e| e.name == "arm").unwrap();
     for strategy in armix::moves::strategies::registry() {
         let mut step = arm.build_with(&Options::default(), (strategy.make)());
-        let (deviation, name) = deviation(&mut *step, CRP, (CRP, ALPHA));
+        let (deviation, name) = deviation(&IRM, &mut *step, CRP, (CRP, ALPHA));
         assert!(deviation < LIMIT, "{}: {name} {deviation}", strategy.name);
     }
 }
@@ -203,11 +207,11 @@ impl<M: Model> Move<M> for WithHot {
 #[test]
 fn exchanges() {
     let mut right = WithHot { real: 0.5, claimed: 0.5 };
-    let (found, name) = deviation::<models::Irm>(&mut right, CRP, (CRP, ALPHA));
+    let (found, name) = deviation(&IRM, &mut right, CRP, (CRP, ALPHA));
     assert!(found < LIMIT, "{name} {found}");
     // Whatever the hot chain has is taken.
     let mut wrong = WithHot { real: 0.5, claimed: 1.0 };
-    let (found, _) = deviation::<models::Irm>(&mut wrong, CRP, (CRP, ALPHA));
+    let (found, _) = deviation(&IRM, &mut wrong, CRP, (CRP, ALPHA));
     assert!(found > 2.0 * LIMIT, "only {found} standard errors");
 }
 
@@ -220,12 +224,12 @@ fn other_priors() {
                 continue;
             }
             let mut step = entry.build(&Options::default());
-            let (deviation, name) = deviation(&mut *step, prior, (prior, ALPHA));
+            let (deviation, name) = deviation(&IRM, &mut *step, prior, (prior, ALPHA));
             assert!(deviation < LIMIT, "{} × {}: {name} {deviation}", entry.name, prior.name());
         }
         // The test would notice another prior.
         let mut step = registry::<models::Irm>().remove(0).build(&Options::default());
-        let (deviation, _) = deviation(&mut *step, prior, (CRP, ALPHA));
+        let (deviation, _) = deviation(&IRM, &mut *step, prior, (CRP, ALPHA));
         assert!(deviation > 2.0 * LIMIT, "{}: only {deviation} standard errors", prior.name());
     }
 }
@@ -234,6 +238,6 @@ fn other_priors() {
 #[test]
 fn a_wrong_sampler_is_noticed() {
     let mut step = registry::<models::Irm>().remove(0).build(&Options::default());
-    let (deviation, _) = deviation::<models::Irm>(&mut *step, CRP, (CRP, 1.1 * ALPHA));
+    let (deviation, _) = deviation(&IRM, &mut *step, CRP, (CRP, 1.1 * ALPHA));
     assert!(deviation > 2.0 * LIMIT, "only {deviation} standard errors");
 }
