@@ -381,16 +381,12 @@ impl Backgrounds {
             Background::Pair => vec![(0..n as u32).collect()],
             Background::Past => all_partitions(n),
         };
+        let orders = permutations(n);
         let mut all = Vec::new();
-        for order in permutations(n) {
+        for order in &orders {
             for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
                 for agreed in refinements.iter().filter(|agreed| agreed[i] != agreed[j]) {
-                    let mut phi = Phi::new(n);
-                    (phi.i, phi.j) = (Item::new(i), Item::new(j));
-                    phi.agreed.clone_from(agreed);
-                    phi.order.clone_from(&order);
-                    phi.launch = rng.bits();
-                    all.push(phi);
+                    all.push((i, j, agreed, order, rng.bits()));
                 }
             }
         }
@@ -398,7 +394,16 @@ impl Backgrounds {
             rng.shuffle(&mut all);
             all.truncate(size);
         }
-        all
+        // Only now, because with five items there are 88 800.
+        let phi = |(i, j, agreed, order, launch): (usize, usize, &Vec<u32>, &Vec<Item>, u64)| {
+            let mut phi = Phi::new(n);
+            (phi.i, phi.j) = (Item::new(i), Item::new(j));
+            phi.agreed.clone_from(agreed);
+            phi.order.clone_from(order);
+            phi.launch = launch;
+            phi
+        };
+        all.into_iter().map(phi).collect()
     }
 }
 
