@@ -6,6 +6,7 @@ use crate::constraints::{Beforehand, Constraints};
 use crate::data::{Column, Data, Dataset, Kind, Table};
 use crate::error::{Error, Result};
 use crate::families::{Categorical, Family, Gaussian, Poisson};
+use crate::hyper::Hyper;
 use crate::io::raw::{Raw, RawNetwork};
 use crate::io::{self, NetworkOptions, TableOptions, Wanted, Weights};
 use crate::model::Model;
@@ -142,7 +143,12 @@ impl Choice {
         if self.hypers.is_empty() {
             return Ok(model);
         }
-        let all = model.hypers();
+        let values = self.values_of_hypers(&model.hypers(), &model.name())?;
+        Ok(model.with_hypers(&values))
+    }
+
+    /// The values of all hyper-parameters of a model.
+    fn values_of_hypers(&self, all: &[Hyper], model: &str) -> Result<Vec<f64>> {
         // --beta sets these two, which reports use, too.
         let of_beta = |name: &str| name.contains("beta_plus") || name.contains("beta_minus");
         let mut values: Vec<f64> = all.iter().map(|hyper| hyper.value).collect();
@@ -156,8 +162,7 @@ impl Choice {
                     false => names.join(", "),
                 };
                 return Err(Error::new(format!(
-                    "there is no hyper-parameter '{name}' to set in the model {}, which has {has} (alpha, discount, gamma, β⁺, β⁻ and degrees of freedom are options of their own)",
-                    model.name()
+                    "there is no hyper-parameter '{name}' to set in the model {model}, which has {has} (alpha, discount, gamma, β⁺, β⁻ and degrees of freedom are options of their own)"
                 )));
             };
             let support = all[at].prior.support();
@@ -176,7 +181,7 @@ impl Choice {
             }
             values[at] = *value;
         }
-        Ok(model.with_hypers(&values))
+        Ok(values)
     }
 
     /// How files are read and prepared.

@@ -122,6 +122,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "data",
             "error",
             "families",
+            "hyper",
             "io",
             "model",
             "models",

@@ -182,7 +182,7 @@ impl<M: Model> Problem<M> {
         &self,
         proposal: &mut dyn Proposal<M>,
         phi: &Phi,
-        background_back: impl Fn(&Phi, &[u32]) -> Phi,
+        background_back: fn(&Phi, &[u32]) -> Phi,
     ) -> Errors {
         let states = self.states();
         let count = states.len();
