@@ -1,14 +1,13 @@
 //! Data of any origin, prepared as on the command line, with the options that choose a model for them.
 
 use crate::errors::{json, value_error, wrong};
+use armix::any_target::AnyTarget;
 use armix::data::{BinaryTable, Column, Dataset, Graph, Kind};
 use armix::error::{Error, Result};
 use armix::io::raw::{Raw, RawColumn, RawNetwork, RawTable};
-use armix::model::Model;
-use armix::problem::{self, Choice, Job};
-use armix::state::Target;
+use armix::problem::{self, Choice};
 use armix::store::{DataInfo, Folder, ModelInfo};
-use armix::{exact as enumeration, io, newcomers};
+use armix::{io, newcomers};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
@@ -66,12 +65,12 @@ impl Data {
             ..choice.clone()
         };
         let data = Data { choice, dataset: hidden, whole: Some(dataset), raw: None, source };
-        data.with_target(Check)?;
+        data.target()?;
         Ok(data)
     }
 
-    pub(crate) fn with_target<J: Job>(&self, job: J) -> Result<J::Output> {
-        problem::with_target(&self.dataset, &self.choice, job)
+    pub(crate) fn target(&self) -> Result<Box<dyn AnyTarget>> {
+        problem::target(&self.dataset, &self.choice)
     }
 
     /// What a run in this folder remembers; data that are in no file are written beside it.
@@ -152,14 +151,6 @@ const COLUMNS: &str = "columns.json";
 
 /// Data that are kept in the folder of a run: a simple network, a table, or a network of any kind.
 const KEPT: [&str; 3] = ["data.graphml", "data.csv", "data.json"];
-
-struct Check;
-impl Job for Check {
-    type Output = ();
-    fn run<M: Model>(self, _: Target<M>) -> Result<()> {
-        Ok(())
-    }
-}
 
 #[pymethods]
 impl Data {
@@ -299,7 +290,7 @@ pub(crate) fn read(py: Python<'_>, name: String, options: &str) -> PyResult<Data
     py.detach(|| {
         let dataset = problem::load(&name, &choice)?;
         let data = Data { choice, dataset, whole: None, raw: None, source: name };
-        data.with_target(Check)?;
+        data.target()?;
         Ok(data)
     })
     .map_err(value_error)
@@ -423,21 +414,6 @@ pub(crate) fn raw_table(columns: Vec<(String, Vec<Option<String>>)>) -> RawTable
     RawTable { columns, lines: Vec::new() }
 }
 
-struct LogJoint(Vec<u32>);
-impl Job for LogJoint {
-    type Output = f64;
-    fn run<M: Model>(self, target: Target<M>) -> Result<f64> {
-        let n = target.model.n();
-        if self.0.len() != n {
-            return Err(Error::new(format!(
-                "{} labels do not fit {n} items: give one for each",
-                self.0.len()
-            )));
-        }
-        Ok(target.ln_q(&self.0))
-    }
-}
-
 /// ln p(data, partition).
 #[pyfunction]
 pub(crate) fn log_joint(
@@ -446,21 +422,23 @@ pub(crate) fn log_joint(
     labels: PyReadonlyArray1<'_, u32>,
 ) -> PyResult<f64> {
     let labels = armix::partition::canonical(&labels.as_array().to_vec());
-    py.detach(|| data.with_target(LogJoint(labels))).map_err(value_error)
-}
-
-struct Exact;
-impl Job for Exact {
-    type Output = Vec<enumeration::ExactRow>;
-    fn run<M: Model>(self, target: Target<M>) -> Result<Self::Output> {
-        enumeration::posterior(&target)
-    }
+    py.detach(|| {
+        let target = data.target()?;
+        let (n, given) = (target.n(), labels.len());
+        if given != n {
+            return Err(Error::new(format!(
+                "{given} labels do not fit {n} items: give one for each"
+            )));
+        }
+        Ok(target.ln_q(&labels))
+    })
+    .map_err(value_error)
 }
 
 /// Every partition with its posterior probability, as JSON.
 #[pyfunction]
 pub(crate) fn exact(py: Python<'_>, data: &Data) -> PyResult<String> {
-    py.detach(|| json(&data.with_target(Exact)?)).map_err(value_error)
+    py.detach(|| json(&data.target()?.posterior()?)).map_err(value_error)
 }
 
 /// New vertices, linked to known ones.

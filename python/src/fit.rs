@@ -3,14 +3,11 @@
 
 use crate::data::Data;
 use crate::errors::value_error;
-use armix::ensemble::{self, Observer, View};
+use armix::ensemble::{Local, Observer, View};
 use armix::error::{Error, Result};
-use armix::model::Model;
-use armix::models::Irm;
-use armix::moves::{Options, registry};
-use armix::problem::{Job, Settle};
-use armix::run::{Run, Settings, Start, Wishes};
-use armix::state::Target;
+use armix::moves::Options;
+use armix::problem;
+use armix::run::{Settings, Start, Wishes};
 use armix::store::{Folder, Manifest, Recorder, Saved, Saving};
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
@@ -98,23 +95,6 @@ impl Observer for Watch<'_> {
     }
 }
 
-struct Sample<'a, 'b> {
-    settings: &'a Settings,
-    from: Option<Saved>,
-    watch: &'a mut Watch<'b>,
-}
-
-impl Job for Sample<'_, '_> {
-    type Output = Run;
-    fn run<M: Model>(self, target: Target<M>) -> Result<Run> {
-        let Sample { settings, from, watch } = self;
-        match from {
-            None => ensemble::sample(&target, settings, watch),
-            Some(saved) => saved.with(|from| ensemble::resume(&target, settings, from, watch)),
-        }
-    }
-}
-
 /// Runs to the end or until it is stopped; gives why it was stopped.
 fn carry_out(
     data: &Data,
@@ -126,14 +106,18 @@ fn carry_out(
 ) -> Result<Option<PyErr>> {
     let settings = Settings { threads, ..recorder.manifest().settings.clone() };
     let mut watch = Watch::new(recorder, callback, max_time);
-    data.with_target(Sample { settings: &settings, from, watch: &mut watch })?;
+    let target = data.target()?;
+    match from {
+        None => target.sample(&settings, &mut watch),
+        Some(saved) => saved.with(|from| target.run(&settings, Some(from), &mut watch, &mut Local)),
+    }?;
     Ok(watch.stopped)
 }
 
 /// The moves that there are, with a word about each.
 #[pyfunction]
 pub(crate) fn moves() -> Vec<(&'static str, &'static str)> {
-    registry::<Irm>().iter().map(|entry| (entry.name, entry.about)).collect()
+    problem::moves()
 }
 
 /// How the moves that use the past choose what to part or join, with a word about each.
@@ -197,7 +181,7 @@ pub(crate) fn fit(
             threads,
             ..Settings::default()
         };
-        data.with_target(Settle { wishes, rest, observer: &mut listen })
+        data.target()?.settle(wishes, rest, &mut listen)
     });
     let settings = settled.map_err(value_error)?;
     if let Some(stopped) = listen.stopped {

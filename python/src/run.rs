@@ -10,12 +10,8 @@ use armix::diagnose::{BurnIn, Diagnosis, Options};
 use armix::error::{Error, Result};
 use armix::estimate::{self, Loss, SearchOptions};
 use armix::io::raw::Raw;
-use armix::model::Model;
 use armix::partition::by_size;
-use armix::predict::{self, Assignment, HeldOutScore};
-use armix::problem::{self, Job};
-use armix::run::Draws;
-use armix::state::Target;
+use armix::problem;
 use armix::store::{Folder, Manifest};
 use armix::summary::Summary;
 use armix::{io, newcomers};
@@ -82,61 +78,6 @@ impl Run {
 
     fn diagnosis_of(&self, burn_in: BurnIn) -> Diagnosis {
         Diagnosis::new(&self.run, &Options { burn_in })
-    }
-}
-
-struct Entries<'a> {
-    dataset: &'a Dataset,
-    draws: &'a Draws<'a>,
-    entries: &'a [(u32, u32)],
-}
-impl Job for Entries<'_> {
-    type Output = Vec<f64>;
-    fn run<M: Model>(self, target: Target<M>) -> Result<Vec<f64>> {
-        Ok(match &self.dataset.data {
-            armix::data::Data::Columns(table) => {
-                let cells = predict::cells(&target, table, self.draws, self.entries);
-                cells.into_iter().map(|cell| cell.value).collect()
-            }
-            _ => predict::entries(&target, self.draws, self.entries),
-        })
-    }
-}
-
-/// The probabilities of levels.
-struct Levels<'a>(Entries<'a>);
-impl Job for Levels<'_> {
-    type Output = Vec<Vec<f64>>;
-    fn run<M: Model>(self, target: Target<M>) -> Result<Vec<Vec<f64>>> {
-        let Entries { dataset, draws, entries } = self.0;
-        Ok(match &dataset.data {
-            armix::data::Data::Columns(table) => predict::levels(&target, table, draws, entries),
-            _ => vec![Vec::new(); entries.len()],
-        })
-    }
-}
-
-struct Assign<'a> {
-    draws: &'a Draws<'a>,
-    estimate: &'a [u32],
-}
-impl Job for Assign<'_> {
-    type Output = Vec<Assignment>;
-    fn run<M: Model>(self, target: Target<M>) -> Result<Vec<Assignment>> {
-        Ok(predict::assign_of(&target, self.draws, self.estimate))
-    }
-}
-
-/// The score of held-out entries, whatever the model.
-struct Scored<'a> {
-    draws: &'a Draws<'a>,
-    dataset: &'a Dataset,
-}
-
-impl Job for Scored<'_> {
-    type Output = HeldOutScore;
-    fn run<M: Model>(self, target: Target<M>) -> Result<HeldOutScore> {
-        Ok(predict::held_out_score(&target, self.dataset, self.draws))
     }
 }
 
@@ -391,7 +332,14 @@ impl Run {
             entries.as_array().rows().into_iter().map(|row| (row[0], row[1])).collect();
         let found = py.detach(|| {
             let draws = self.run.some_draws_with_hypers(self.need_draws(burn_in)?, DRAWS);
-            data.with_target(Entries { dataset: &data.dataset, draws: &draws, entries: &entries })
+            let target = data.target()?;
+            Ok(match &data.dataset.data {
+                armix::data::Data::Columns(table) => {
+                    let cells = target.cells(table, &draws, &entries);
+                    cells.into_iter().map(|cell| cell.value).collect()
+                }
+                _ => target.entries(&draws, &entries),
+            })
         });
         Ok(PyArray1::from_vec(py, found.map_err(value_error)?))
     }
@@ -409,8 +357,10 @@ impl Run {
             entries.as_array().rows().into_iter().map(|row| (row[0], row[1])).collect();
         py.detach(|| {
             let draws = self.run.some_draws_with_hypers(self.need_draws(burn_in)?, DRAWS);
-            let entries = Entries { dataset: &data.dataset, draws: &draws, entries: &entries };
-            data.with_target(Levels(entries))
+            Ok(match &data.dataset.data {
+                armix::data::Data::Columns(table) => data.target()?.levels(table, &draws, &entries),
+                _ => vec![Vec::new(); entries.len()],
+            })
         })
         .map_err(value_error)
     }
@@ -423,7 +373,7 @@ impl Run {
             if data.dataset.held_out.is_empty() {
                 return Err(Error::new("nothing was held out: fit with hold_out=0.1"));
             }
-            json(&data.with_target(Scored { draws: &draws, dataset: &data.dataset })?)
+            json(&data.target()?.held_out_score(&data.dataset, &draws))
         })
         .map_err(value_error)
     }
@@ -445,8 +395,7 @@ impl Run {
                 let draws = self.run.some_draws_with_hypers(self.need_draws(burn_in)?, DRAWS);
                 let estimate = self.labels_of(&asked, SearchOptions::default().runs)?;
                 let all = extended(data, new)?;
-                let job = Assign { draws: &draws, estimate: &estimate };
-                let found = problem::with_target(&all, &data.choice, job)?;
+                let found = problem::target(&all, &data.choice)?.assign(&draws, &estimate);
                 Ok((all.names[self.run.n..].to_vec(), found))
             })
         })?;

@@ -1,18 +1,17 @@
 //! `armix bench`: what each move costs here, and how cost grows with the number of edges.
 
-use crate::data::{self, DataArgs, Job};
+use crate::data::{self, DataArgs};
 use crate::output::{emit, emit_json};
 use crate::print::{terminal_width, wrap};
 use crate::{fit, memory};
-use armix::bench::{self, Cost, Place};
+use armix::any_target::AnyTarget;
+use armix::bench::{self, Cost};
 use armix::builtin;
-use armix::data::Data;
+use armix::data::{Data, Dataset};
 use armix::ensemble;
 use armix::error::{Error, Result};
-use armix::model::Model;
-use armix::models::Irm;
+use armix::problem;
 use armix::run::Start;
-use armix::state::Target;
 use indicatif::ProgressBar;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -196,7 +195,7 @@ struct Growth {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    bench::names::<Irm>(&args.moves)?; // wrong names, before anything is measured
+    bench::names(&problem::moves(), &args.moves)?; // wrong names, before anything is measured
     // Draws nothing where standard error is no terminal.
     let progress = ProgressBar::new_spinner();
     let data = match args.scaling {
@@ -242,16 +241,16 @@ struct Measuring<'a> {
     progress: &'a ProgressBar,
 }
 
-impl Job for Measuring<'_> {
-    type Output = (&'static str, usize, Vec<Cost>);
-    fn run<M: Model>(self, target: Target<M>) -> Result<Self::Output> {
+impl Measuring<'_> {
+    /// The model, the iterations until the state was reached, and what moves cost there.
+    fn of(self, target: &dyn AnyTarget) -> Result<(&'static str, usize, Vec<Cost>)> {
         let Measuring { args, name, start, moves, progress } = self;
         let warmup = if args.scaling { 0 } else { args.warmup };
         progress.set_message(format!("{name}: {warmup} iterations to warm up"));
-        let place = Place::reach(&target, &start, warmup, args.seed)?;
+        let place = target.reach(&start, warmup, args.seed)?;
         let mut show = |step: &str| progress.set_message(format!("{name}: {step}"));
-        let costs = bench::measure(&target, &place, moves, args.seconds, args.seed, &mut show)?;
-        Ok((M::NAME, place.iterations, costs))
+        let costs = target.measure(&place, moves, args.seconds, args.seed, &mut show)?;
+        Ok((target.model(), place.iterations, costs))
     }
 }
 
@@ -262,7 +261,8 @@ fn given(args: &Args, progress: &ProgressBar) -> Result<Vec<Measured>> {
         let dataset = data::load(name, &args.model.choice()?)?;
         let start = fit::start(&args.start, &dataset.names)?;
         let job = Measuring { args, name, start, moves: &args.moves, progress };
-        let (model, warmup, costs) = data::with_target(&dataset, &args.model.choice()?, job)?;
+        let target = data::target(&dataset, &args.model.choice()?)?;
+        let (model, warmup, costs) = job.of(&*target)?;
         let entries = Entries::of(&dataset.data);
         Ok(Measured {
             data: name.clone(),
@@ -287,7 +287,6 @@ fn with_entries(cost: &Cost, entries: Entries) -> Value {
 }
 
 fn scaling(args: &Args, progress: &ProgressBar) -> Result<Vec<Measured>> {
-    let (plus, minus) = args.model.beta;
     let mut all: Vec<Measured> = Vec::new();
     let sizes = std::iter::successors(Some(SMALLEST), |edges| Some(edges * 10));
     for edges in sizes.take_while(|&edges| edges <= args.up_to) {
@@ -300,14 +299,14 @@ fn scaling(args: &Args, progress: &ProgressBar) -> Result<Vec<Measured>> {
             continue; // too small for so many blocks and links
         };
         let (n, edges_made) = (graph.n(), graph.edges());
-        let target = args.model.choice()?.target(Irm::new(graph, plus, minus)?)?;
+        let target = data::target(&Dataset::new(Data::Network(graph)), &args.model.choice()?)?;
         let usual = ["gibbs", "arm-cells", "arm"].iter().map(ToString::to_string);
         let moves = if args.moves.is_empty() { usual.collect() } else { args.moves.clone() };
         let moves: Vec<String> =
             moves.into_iter().filter(|m| m != "arm" || edges <= MOST_FOR_ARM).collect();
         let start = Start::Labels(labels);
         let job = Measuring { args, name: &name, start, moves: &moves, progress };
-        let (model, warmup, costs) = job.run(target)?;
+        let (model, warmup, costs) = job.of(&*target)?;
         let entries = Entries::Network { edges: edges_made };
         all.push(Measured {
             data: format!("planted, about {name}"),

@@ -6,13 +6,11 @@
 #[cfg(feature = "mpi")]
 mod ranks;
 
-use crate::data::{self, Job as Task};
+use crate::data;
 use crate::output::say;
-use armix::ensemble::{self, Exchange, Local, Share};
+use armix::ensemble::{Exchange, Local, Share};
 use armix::error::{Error, Result};
-use armix::model::Model;
 use armix::run::Settings;
-use armix::state::Target;
 use armix::store::DataInfo;
 use serde::{Deserialize, Serialize};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -250,8 +248,8 @@ impl Team {
         match loaded {
             Ok((settings, choice, dataset)) if go => {
                 let settings = Settings { threads, ..settings };
-                let follow = Follow { settings, exchange: self.exchange() };
-                data::with_target(&dataset, &choice, follow)?;
+                let target = data::target(&dataset, &choice)?;
+                target.run(&settings, None, &mut (), self.exchange())?;
                 self.over();
                 Ok(ExitCode::SUCCESS)
             }
@@ -262,18 +260,5 @@ impl Team {
     /// The run is over, and so is all waiting.
     pub(crate) fn over(&mut self) {
         self.stage = Stage::Over;
-    }
-}
-
-/// The part of a rank that only follows.
-struct Follow<'a> {
-    settings: Settings,
-    exchange: &'a mut dyn Exchange,
-}
-
-impl Task for Follow<'_> {
-    type Output = ();
-    fn run<M: Model>(self, target: Target<M>) -> Result<()> {
-        ensemble::run(&target, &self.settings, None, &mut (), self.exchange).map(|_| ())
     }
 }

@@ -9,7 +9,7 @@ use armix::prior::{Components, PriorChoice};
 use armix::problem::Choice;
 use std::path::PathBuf;
 
-pub(crate) use armix::problem::{Job, info, load, model_info, reload, with_target};
+pub(crate) use armix::problem::{info, load, model_info, reload, target};
 
 /// Options that choose data and model.
 #[derive(Debug, Clone, clap::Args)]

@@ -1,11 +1,9 @@
 //! `armix exact`: the posterior by enumeration.
 
-use crate::data::{self, DataArgs, Job};
+use crate::data::{self, DataArgs};
 use crate::output::{emit, emit_json};
 use armix::error::{Error, Result};
-use armix::exact::{self, ExactRow};
-use armix::model::Model;
-use armix::state::Target;
+use armix::exact::ExactRow;
 use std::process::ExitCode;
 
 /// The table for people shows so many of the most probable partitions.
@@ -29,24 +27,16 @@ pub(crate) struct Args {
     csv: bool,
 }
 
-struct Exact;
-
-impl Job for Exact {
-    type Output = Vec<ExactRow>;
-    fn run<M: Model>(self, target: Target<M>) -> Result<Vec<ExactRow>> {
-        if target.model.reals_per_block() > 0 {
-            return Err(Error::new(format!(
-                "the model {} has no closed form that could be enumerated: sample it with armix fit",
-                M::NAME
-            )));
-        }
-        exact::posterior(&target)
-    }
-}
-
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let dataset = data::load(&args.data, &args.model.choice()?)?;
-    let rows = data::with_target(&dataset, &args.model.choice()?, Exact)?;
+    let target = data::target(&dataset, &args.model.choice()?)?;
+    if !target.has_closed_form() {
+        return Err(Error::new(format!(
+            "the model {} has no closed form that could be enumerated: sample it with armix fit",
+            target.model()
+        )));
+    }
+    let rows = target.posterior()?;
     if args.json {
         emit_json(&rows)?;
     } else if args.csv {

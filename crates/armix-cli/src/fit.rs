@@ -1,23 +1,20 @@
 //! `armix fit`: samples, shows progress, and ends with a summary.
 
 use crate::cluster::{self, Team};
-use crate::data::{self, DataArgs, Job};
+use crate::data::{self, DataArgs};
 use crate::output::{emit, emit_json, say};
 use crate::source::Source;
 use crate::watch::{Until, Watch};
 use crate::{memory, predict, print, report};
 use armix::data::Dataset;
 use armix::diagnose::Diagnosis;
-use armix::ensemble::{Exchange, Observer, Share, View};
+use armix::ensemble::{Observer, Share, View};
 use armix::error::{Error, Result};
 use armix::ladder::Ladder;
-use armix::model::Model;
-use armix::models::Irm;
-use armix::moves::{Options, Schedule, registry, strategies};
+use armix::moves::{Options, Schedule, strategies};
 use armix::predict::HeldOutScore;
-use armix::problem::{Choice, Settle};
+use armix::problem::{self, Choice};
 use armix::run::{MAX_ITERATIONS, Run, Settings, Start, Wishes};
-use armix::state::Target;
 use armix::store::{DataInfo, Folder, Manifest, Recorder, Saved, Saving};
 use armix::summary::Summary;
 use armix::{answer, diagnose, ensemble, io};
@@ -167,7 +164,7 @@ pub(crate) struct Going {
 
 fn after_help() -> String {
     let moves: Vec<String> =
-        (registry::<Irm>().iter()).map(|m| format!("  {:10} {}\n", m.name, m.about)).collect();
+        (problem::moves().iter()).map(|(name, about)| format!("  {name:10} {about}\n")).collect();
     let strategies: Vec<String> =
         (strategies::registry().iter()).map(|s| format!("  {:10} {}\n", s.name, s.about)).collect();
     format!(
@@ -248,27 +245,6 @@ fn parse_time(text: &str) -> std::result::Result<Duration, String> {
     Duration::try_from_secs_f64(number * unit).map_err(|_| "this is no possible time".into())
 }
 
-/// A run that is begun or continued.
-struct Fit<'a> {
-    settings: &'a Settings,
-    from: Option<Saved>,
-    watch: &'a mut Watch,
-    exchange: &'a mut dyn Exchange,
-}
-
-impl Job for Fit<'_> {
-    type Output = Run;
-    fn run<M: Model>(self, target: Target<M>) -> Result<Run> {
-        let Fit { settings, from, watch, exchange } = self;
-        match from {
-            None => ensemble::run(&target, settings, None, watch, exchange),
-            Some(saved) => {
-                saved.with(|from| ensemble::run(&target, settings, Some(from), watch, exchange))
-            }
-        }
-    }
-}
-
 /// Data with the options that chose them, and how to find them again.
 pub(crate) struct Loaded {
     pub(crate) info: DataInfo,
@@ -304,13 +280,14 @@ pub(crate) fn run(args: Args, team: &mut Team) -> Result<ExitCode> {
     folder.iter().filter(|_| !args.no_save).try_for_each(Folder::check_free)?;
     let open = wishes.ladder.is_none();
     let mut patience = Patience { began: Instant::now(), asked: args.going.quiet };
-    let settle = Settle { wishes, rest, observer: &mut patience };
-    let settings = data::with_target(&dataset, &choice, settle)?;
+    let target = data::target(&dataset, &choice)?;
+    let settings = target.settle(wishes, rest, &mut patience)?;
     let keep_draws = args.no_save.then(|| kept_every(&settings, dataset.data.n()));
     let settings = Settings { keep_draws, threads: 0, ..settings };
     let chains = Share::new(&settings, team.ranks()).most();
-    let check = CheckTarget { settings: &settings, chains };
-    let own_hypers = data::with_target(&dataset, &choice, check)?;
+    target.check(&settings, chains)?; // before anything is written
+    let own_hypers = target.model_hypers();
+    drop(target); // the run has its own
     if !args.going.quiet {
         say(&data::describe(&args.data, &dataset));
         dataset.notes.iter().for_each(|note| say(&format!("  {note}")));
@@ -401,21 +378,6 @@ fn kept_every(settings: &Settings, n: usize) -> usize {
     settings.iterations.div_ceil(most).max(1)
 }
 
-/// Checks model, hyper-parameters and settings for so many chains in a process, before anything is written; tells how
-/// many hyper-parameters the model has.
-struct CheckTarget<'a> {
-    settings: &'a Settings,
-    chains: usize,
-}
-
-impl Job for CheckTarget<'_> {
-    type Output = usize;
-    fn run<M: Model>(self, target: Target<M>) -> Result<usize> {
-        ensemble::check(&target, self.settings, self.chains)?;
-        Ok(target.model.hypers().len())
-    }
-}
-
 /// Runs, new or resumed, to the end or until it is stopped, and prints the summary.
 pub(crate) fn carry_out(
     loaded: &Loaded,
@@ -442,8 +404,11 @@ pub(crate) fn carry_out(
         elsewhere: elsewhere.clone(),
         settings: settings.clone(),
     })?;
-    let fit = Fit { settings: &settings, from, watch: &mut watch, exchange: team.exchange() };
-    let run = data::with_target(dataset, choice, fit)?;
+    let (target, exchange) = (data::target(dataset, choice)?, team.exchange());
+    let run = match from {
+        None => target.run(&settings, None, &mut watch, exchange),
+        Some(saved) => saved.with(|from| target.run(&settings, Some(from), &mut watch, exchange)),
+    }?;
     team.over();
     if let Some(line) = team.report().filter(|_| !going.quiet) {
         say(&line);

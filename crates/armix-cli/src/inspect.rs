@@ -1,18 +1,17 @@
 //! `armix inspect`: what is in the data, and what a run would cost.
 
-use crate::data::{self, DataArgs, Job};
+use crate::data::{self, DataArgs};
 use crate::output::{emit, emit_json};
 use crate::{memory, source};
+use armix::any_target::AnyTarget;
 use armix::data::{Column, Data, Graph, Kind};
 use armix::ensemble::{self, Observer, View};
 use armix::error::Result;
 use armix::io::raw::Raw;
 use armix::io::{self, ColumnInfo};
-use armix::model::Model;
 use armix::problem;
 use armix::relations::{Relation, Relations};
 use armix::run::{Settings, Wishes};
-use armix::state::Target;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::ops::ControlFlow;
@@ -78,7 +77,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
                 }
                 Data::Columns(_) => {}
             }
-            let cost = data::with_target(dataset, &args.options.choice()?, Cost)?;
+            let cost = cost(&*data::target(dataset, &args.options.choice()?)?)?;
             merge(
                 &mut out,
                 json!({ "model": data::model_info(&args.options.choice()?, dataset).name, "why": problem::reason(&args.options.choice()?, dataset), "notes": dataset.notes }),
@@ -166,9 +165,6 @@ fn describe_relations(out: &mut Value, relations: &Relations) {
     );
 }
 
-/// What a default run would take, from a short trial of a few iterations.
-struct Cost;
-
 /// A trial takes no longer than this, unless a single iteration does.
 const TRIAL: Duration = Duration::from_millis(500);
 
@@ -196,43 +192,41 @@ impl Observer for Until {
     }
 }
 
-impl Job for Cost {
-    type Output = Value;
-    fn run<M: Model>(self, target: Target<M>) -> Result<Value> {
-        let whole = Wishes::default().settings(target.can_be_heated(), Settings::default());
-        let trial = Settings {
-            ensembles: 1,
-            chains: 2,
-            warmup: 20,
-            iterations: 50,
-            threads: 1,
-            schedule: whole.schedule.clone(),
-            ..Settings::default()
-        };
-        let began = Instant::now();
-        let run = ensemble::sample(&target, &trial, &mut Until(began))?;
-        let counters = run.counters(run.traces());
-        // In a trial that ended during warm-up ARM, which costs about twice a Gibbs scan, is guessed.
-        let seconds = match run.iterations {
-            0 => 3.0 * run.seconds / (trial.warmup * trial.chains) as f64,
-            i => counters.iter().map(|c| c.seconds).sum::<f64>() / (i * trial.chains) as f64,
-        };
-        let chains = (whole.ensembles * whole.members()) as f64;
-        let cores = ensemble::cores();
-        let total = seconds * chains * (whole.iterations + whole.warmup) as f64
-            / (cores as f64).min(chains);
-        let blocks = run.traces().filter_map(|t| t.blocks.last()).max().map_or(20, |&b| b as usize);
-        let memory = memory_of(&whole, &*target.model, blocks);
-        Ok(json!({ "estimate": { "seconds": total, "bytes": memory } }))
-    }
+/// What a default run would take, from a short trial of a few iterations.
+fn cost(target: &dyn AnyTarget) -> Result<Value> {
+    let whole = Wishes::default().settings(target.can_be_heated(), Settings::default());
+    let trial = Settings {
+        ensembles: 1,
+        chains: 2,
+        warmup: 20,
+        iterations: 50,
+        threads: 1,
+        schedule: whole.schedule.clone(),
+        ..Settings::default()
+    };
+    let began = Instant::now();
+    let run = target.sample(&trial, &mut Until(began))?;
+    let counters = run.counters(run.traces());
+    // In a trial that ended during warm-up ARM, which costs about twice a Gibbs scan, is guessed.
+    let seconds = match run.iterations {
+        0 => 3.0 * run.seconds / (trial.warmup * trial.chains) as f64,
+        i => counters.iter().map(|c| c.seconds).sum::<f64>() / (i * trial.chains) as f64,
+    };
+    let chains = (whole.ensembles * whole.members()) as f64;
+    let cores = ensemble::cores();
+    let total =
+        seconds * chains * (whole.iterations + whole.warmup) as f64 / (cores as f64).min(chains);
+    let blocks = run.traces().filter_map(|t| t.blocks.last()).max().map_or(20, |&b| b as usize);
+    let memory = memory_of(&whole, target, blocks);
+    Ok(json!({ "estimate": { "seconds": total, "bytes": memory } }))
 }
 
 /// About how many bytes a run takes that is saved, if its chains have so many blocks.
-fn memory_of<M: Model>(settings: &Settings, model: &M, blocks: usize) -> u64 {
+fn memory_of(settings: &Settings, target: &dyn AnyTarget, blocks: usize) -> u64 {
     let chains = (settings.ensembles * settings.members()) as u64;
     let states = (settings.ensembles * settings.chains * settings.iterations) as u64;
     let all_states = chains * settings.iterations as u64;
-    let (n, label) = (model.n() as u64, if blocks <= 1 << 8 { 1 } else { 2 });
+    let (n, label) = (target.n() as u64, if blocks <= 1 << 8 { 1 } else { 2 });
     // The program and the data are here already.
     let so_far = memory::peak_bytes().unwrap_or(16 << 20);
     let trace = TRACED * states;
@@ -242,7 +236,7 @@ fn memory_of<M: Model>(settings: &Settings, model: &M, blocks: usize) -> u64 {
     let read = labels.min(source::BUDGET);
     // Before a part of the draws is packed, and after it was unpacked, labels take more bytes.
     let part = UNPACKED * (all_states * n).min(PART_LABELS);
-    so_far + chains * ensemble::chain_bytes(model, blocks) + trace + history.max(read) + part
+    so_far + chains * target.chain_bytes(blocks) + trace + history.max(read) + part
 }
 
 fn text(out: &Value, columns: Option<(&[ColumnInfo], &[Taken])>) -> String {

@@ -1,24 +1,22 @@
 //! `armix predict`: probabilities of entries that were not observed, and where new items belong.
 
-use crate::data::{self, Job};
+use crate::data;
 use crate::output::{emit, emit_json, say};
 use crate::source::Source;
 use crate::write::{self, quoted};
 use armix::answer;
-use armix::data::{Data, Dataset, Kind, Table};
+use armix::data::{Data, Dataset, Kind};
 use armix::diagnose::BurnIn;
 use armix::error::{Error, Result};
 use armix::estimate::{self, Loss, SearchOptions};
 use armix::io;
 use armix::io::raw::{Raw, RawTable};
-use armix::model::Model;
 use armix::newcomers;
 use armix::partition::by_size;
-use armix::predict::{self, Assignment, Cell, HeldOutScore};
+use armix::predict::{Assignment, Cell, HeldOutScore};
 use armix::problem::Choice;
 use armix::relations::Values;
 use armix::run::Draws;
-use armix::state::Target;
 use armix::store::DataInfo;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -88,46 +86,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     .map(|()| ExitCode::SUCCESS)
 }
 
-/// Predictions of entries, whatever the model.
-pub(crate) struct Entries<'a> {
-    pub(crate) draws: &'a Draws<'a>,
-    pub(crate) entries: &'a [(u32, u32)],
-}
-
-impl Job for Entries<'_> {
-    type Output = Vec<f64>;
-    fn run<M: Model>(self, target: Target<M>) -> Result<Vec<f64>> {
-        Ok(predict::entries(&target, self.draws, self.entries))
-    }
-}
-
-/// Predictions of cells of a table of any columns, whatever the model.
-struct Cells<'a> {
-    table: &'a Table,
-    draws: &'a Draws<'a>,
-    entries: &'a [(u32, u32)],
-}
-
-impl Job for Cells<'_> {
-    type Output = Vec<Cell>;
-    fn run<M: Model>(self, target: Target<M>) -> Result<Vec<Cell>> {
-        Ok(predict::cells(&target, self.table, self.draws, self.entries))
-    }
-}
-
-/// The score of held-out entries, whatever the model.
-struct Scored<'a> {
-    dataset: &'a Dataset,
-    draws: &'a Draws<'a>,
-}
-
-impl Job for Scored<'_> {
-    type Output = HeldOutScore;
-    fn run<M: Model>(self, target: Target<M>) -> Result<HeldOutScore> {
-        Ok(predict::held_out_score(&target, self.dataset, self.draws))
-    }
-}
-
 /// How well held-out entries are predicted; `None` if there are none.
 pub(crate) fn held_out_score(
     options: &Choice,
@@ -137,7 +95,7 @@ pub(crate) fn held_out_score(
     if dataset.held_out.is_empty() || draws.rows.is_empty() {
         return Ok(None);
     }
-    data::with_target(dataset, options, Scored { dataset, draws }).map(Some)
+    Ok(Some(data::target(dataset, options)?.held_out_score(dataset, draws)))
 }
 
 /// A score in one line.
@@ -206,8 +164,7 @@ fn missing(args: &Args, options: &Choice, dataset: &Dataset, draws: &Draws<'_>) 
     };
     let lines: Vec<Line<'_>> = match &dataset.data {
         Data::Columns(table) => {
-            let job = Cells { table, draws, entries: &entries };
-            let cells = data::with_target(dataset, options, job)?;
+            let cells = data::target(dataset, options)?.cells(table, draws, &entries);
             let of = |(&entry, cell): (&(u32, u32), Cell)| {
                 let column = &table.columns()[entry.1 as usize];
                 let binary = column.kind() == Kind::Binary;
@@ -221,8 +178,7 @@ fn missing(args: &Args, options: &Choice, dataset: &Dataset, draws: &Draws<'_>) 
             entries.iter().zip(cells).map(of).collect()
         }
         Data::Relations(_) => {
-            let job = Entries { draws, entries: &entries };
-            let predicted = data::with_target(dataset, options, job)?;
+            let predicted = data::target(dataset, options)?.entries(draws, &entries);
             let of = |(&entry, mean): (&(u32, u32), f64)| {
                 let values = &relations[entry.0 as usize / items].shape.values;
                 let is_probability = matches!(values, Values::Binary | Values::Categories(_));
@@ -241,8 +197,7 @@ fn missing(args: &Args, options: &Choice, dataset: &Dataset, draws: &Draws<'_>) 
             entries.iter().zip(predicted).map(of).collect()
         }
         _ => {
-            let job = Entries { draws, entries: &entries };
-            let predicted = data::with_target(dataset, options, job)?;
+            let predicted = data::target(dataset, options)?.entries(draws, &entries);
             let of = |(&entry, probability): (&(u32, u32), f64)| Line {
                 probability: Some(probability),
                 actual: actual.get(&entry).map(|&value| json!(value as u8)),
@@ -296,19 +251,6 @@ fn output(args: &Args, text: &str) -> Result<()> {
     }
 }
 
-/// Assignments of new items, whatever the model.
-struct Assign<'a> {
-    draws: &'a Draws<'a>,
-    estimate: &'a [u32],
-}
-
-impl Job for Assign<'_> {
-    type Output = Vec<Assignment>;
-    fn run<M: Model>(self, target: Target<M>) -> Result<Vec<Assignment>> {
-        Ok(predict::assign_of(&target, self.draws, self.estimate))
-    }
-}
-
 fn new_items(
     args: &Args,
     file: &Path,
@@ -334,7 +276,7 @@ fn new_items(
                 .map_err(|error| error.in_file(file))?
         }
     };
-    let found = data::with_target(&extended, options, Assign { draws, estimate })?;
+    let found = data::target(&extended, options)?.assign(draws, estimate);
     let names = &extended.names[dataset.names.len()..];
     let blocks = estimate.iter().max().map_or(0, |m| m + 1);
     if args.json {

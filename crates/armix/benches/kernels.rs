@@ -1,12 +1,11 @@
 //! What the kernels take for each item, on standard problems of all models: `cargo bench -p armix`.
 
-use armix::bench::{CLOCK, Place, measure};
+use armix::any_target::AnyTarget;
+use armix::bench::CLOCK;
 use armix::builtin;
 use armix::error::Result;
-use armix::model::Model;
-use armix::problem::{Choice, Job, with_target};
+use armix::problem::{Choice, target};
 use armix::run::Start;
-use armix::state::Target;
 
 /// CPU seconds for each kernel.
 const SECONDS: f64 = 0.5;
@@ -29,26 +28,17 @@ fn main() -> Result<()> {
     for (name, model) in problems {
         let loaded = builtin::load(name, 1).expect("built in")?;
         let choice = Choice { model: model.map(String::from), ..Choice::default() };
-        with_target(&loaded, &choice, Kernels(name))?;
+        print(name, &*target(&loaded, &choice)?)?;
     }
     println!("{CLOCK} time, one thread");
     Ok(())
 }
 
-struct Kernels<'a>(&'a str);
-
-impl Job for Kernels<'_> {
-    type Output = ();
-    fn run<M: Model>(self, target: Target<M>) -> Result<()> {
-        print(self.0, target)
-    }
-}
-
-fn print<M: Model>(name: &str, target: Target<M>) -> Result<()> {
-    let place = Place::reach(&target, &Start::Prior, WARMUP, 1)?;
+fn print(name: &str, target: &dyn AnyTarget) -> Result<()> {
+    let place = target.reach(&Start::Prior, WARMUP, 1)?;
     let moves = ["gibbs", "arm", "arm-cells"].map(String::from);
-    for cost in measure(&target, &place, &moves, SECONDS, 1, &mut |_| ())? {
-        let ns = cost.ns_per(target.model.n());
+    for cost in target.measure(&place, &moves, SECONDS, 1, &mut |_| ())? {
+        let ns = cost.ns_per(target.n());
         println!("{name:26}{:10}{ns:>12.0}{:>10.2}{:>8.1}", cost.name, cost.to_gibbs, cost.blocks);
     }
     Ok(())

@@ -183,10 +183,10 @@ pub fn iteration_to_gibbs(costs: &[Cost]) -> Option<f64> {
     costs.iter().find(|c| c.name == "arm").map(|arm| 1.0 + arm.to_gibbs)
 }
 
-/// Checks the names of moves; an empty list means all of them. The Gibbs scan is always among them, since
-/// the others are compared with it.
-pub fn names<M: Model>(wanted: &[String]) -> Result<Vec<String>> {
-    let all: Vec<&str> = registry::<M>().iter().map(|entry| entry.name).collect();
+/// Checks the names of moves among all that there are; an empty list means all of them. The Gibbs scan is always
+/// among them, since the others are compared with it.
+pub fn names(moves: &[(&str, &str)], wanted: &[String]) -> Result<Vec<String>> {
+    let all: Vec<&str> = moves.iter().map(|(name, _)| *name).collect();
     if let Some(wrong) = wanted.iter().find(|w| !all.contains(&w.as_str())) {
         return Err(Error::new(format!(
             "there is no move '{wrong}'; the moves are {}",
@@ -211,8 +211,9 @@ pub fn measure<M: Model>(
     if seconds.is_nan() || seconds <= 0.0 {
         return Err(Error::new("moves are measured for a time above 0 seconds, for example 0.5"));
     }
+    let moves: Vec<_> = registry::<M>().iter().map(|entry| (entry.name, entry.about)).collect();
     let mut meters: Vec<Meter<M>> =
-        names::<M>(wanted)?.iter().map(|name| Meter::new(target, place, name, seed)).collect();
+        names(&moves, wanted)?.iter().map(|name| Meter::new(target, place, name, seed)).collect();
     for turn in 1..=TURNS {
         for meter in &mut meters {
             progress(meter.name);

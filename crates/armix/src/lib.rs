@@ -26,6 +26,7 @@
 
 pub mod account;
 pub mod answer;
+pub mod any_target;
 mod base64;
 pub mod bench;
 pub mod blocks;

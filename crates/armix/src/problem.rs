@@ -1,23 +1,24 @@
 //! A problem: data with the options that choose a model for them. From these to a target and back to what a
 //! run remembers of them; the one place that knows all models.
 
+use crate::any_target::AnyTarget;
 use crate::constraints::{Beforehand, Constraints};
 use crate::data::{Column, Data, Dataset, Kind, Table};
-use crate::ensemble::Observer;
 use crate::error::{Error, Result};
 use crate::families::{Categorical, Family, Gaussian, Poisson};
+use crate::hyper::Hyper;
 use crate::io::raw::{Raw, RawNetwork};
 use crate::io::{self, NetworkOptions, TableOptions, Wanted, Weights};
 use crate::model::Model;
-use crate::models::relational::{self, Example as _};
+use crate::models::relational;
 use crate::models::student::{self, StudentT};
 use crate::models::{self, Bernoulli, Columns, Irm, Mixed, Niw, Relational, StudentMixture};
+use crate::moves::registry;
 use crate::prior::PriorChoice;
 use crate::relations::{Relations, Values};
-use crate::run::{Settings, Wishes};
 use crate::state::Target;
 use crate::store::{self, DataInfo, ModelInfo};
-use crate::{builtin, pilot, predict};
+use crate::{builtin, predict};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -142,7 +143,12 @@ impl Choice {
         if self.hypers.is_empty() {
             return Ok(model);
         }
-        let all = model.hypers();
+        let values = self.values_of_hypers(&model.hypers(), &model.name())?;
+        Ok(model.with_hypers(&values))
+    }
+
+    /// The values of all hyper-parameters of a model.
+    fn values_of_hypers(&self, all: &[Hyper], model: &str) -> Result<Vec<f64>> {
         // --beta sets these two, which reports use, too.
         let of_beta = |name: &str| name.contains("beta_plus") || name.contains("beta_minus");
         let mut values: Vec<f64> = all.iter().map(|hyper| hyper.value).collect();
@@ -156,8 +162,7 @@ impl Choice {
                     false => names.join(", "),
                 };
                 return Err(Error::new(format!(
-                    "there is no hyper-parameter '{name}' to set in the model {}, which has {has} (alpha, discount, gamma, β⁺, β⁻ and degrees of freedom are options of their own)",
-                    model.name()
+                    "there is no hyper-parameter '{name}' to set in the model {model}, which has {has} (alpha, discount, gamma, β⁺, β⁻ and degrees of freedom are options of their own)"
                 )));
             };
             let support = all[at].prior.support();
@@ -176,7 +181,7 @@ impl Choice {
             }
             values[at] = *value;
         }
-        Ok(model.with_hypers(&values))
+        Ok(values)
     }
 
     /// How files are read and prepared.
@@ -185,7 +190,7 @@ impl Choice {
             None => (None, None),
             Some(Irm::NAME) => (Some(Wanted::Network), None),
             Some(name) if weights_of_model(name).is_some() => (Some(Wanted::Network), None),
-            Some(relational::Several::NAME) => (Some(Wanted::Network), None),
+            Some(relational::SEVERAL) => (Some(Wanted::Network), None),
             Some(Bernoulli::NAME) => (Some(Wanted::Table), Some(Kind::Binary)),
             Some(Categorical::NAME) => (Some(Wanted::Table), Some(Kind::Categorical)),
             Some(Poisson::NAME) => (Some(Wanted::Table), Some(Kind::Count)),
@@ -226,10 +231,10 @@ impl Choice {
 /// What weights are in the relational model of this name, if it is one.
 fn weights_of_model(name: &str) -> Option<Weights> {
     match name {
-        relational::Directed::NAME => Some(Weights::Ignore),
-        relational::Counts::NAME => Some(Weights::Counts),
-        relational::Reals::NAME => Some(Weights::Real),
-        relational::Categories::NAME => Some(Weights::Category),
+        relational::BINARY => Some(Weights::Ignore),
+        relational::COUNTS => Some(Weights::Counts),
+        relational::REALS => Some(Weights::Real),
+        relational::CATEGORIES => Some(Weights::Category),
         _ => None,
     }
 }
@@ -303,53 +308,32 @@ fn prepare_builtin(dataset: Dataset, options: &io::Options) -> Result<Dataset> {
     }
 }
 
-/// Something to be done with a target, whatever its model.
-pub trait Job {
-    /// What comes out.
-    type Output;
-    /// Does it.
-    fn run<M: Model>(self, target: Target<M>) -> Result<Self::Output>;
-}
-
-/// Finds out what was not said about how to sample.
-pub struct Settle<'a> {
-    /// What was said …
-    pub wishes: Wishes,
-    /// … and all other settings.
-    pub rest: Settings,
-    /// May stop the trial that this takes: what it would have found out is then guessed.
-    pub observer: &'a mut dyn Observer,
-}
-
-impl Job for Settle<'_> {
-    type Output = Settings;
-    fn run<M: Model>(self, target: Target<M>) -> Result<Settings> {
-        pilot::settings(&target, self.wishes, self.rest, self.observer)
-    }
-}
-
-/// A job with a target under constraints.
-struct Constrained<J>(J, Constraints);
-
-impl<J: Job> Job for Constrained<J> {
-    type Output = J::Output;
-    fn run<M: Model>(self, target: Target<M>) -> Result<J::Output> {
-        if let Some(sides) = target.model.sides() {
-            self.1.check_sides(sides)?;
-        }
-        self.0.run(target.with(self.1))
-    }
-}
-
-/// Builds the target and does the job with it.
-pub fn with_target<J: Job>(dataset: &Dataset, args: &Choice, job: J) -> Result<J::Output> {
+/// The target of data with the model that the options choose.
+pub fn target(dataset: &Dataset, args: &Choice) -> Result<Box<dyn AnyTarget>> {
     let all = args.downsample.is_none() && !args.largest_component;
     let constraints = args.beforehand.constraints(&dataset.names, all)?;
-    with_model(dataset, args, Constrained(job, constraints))
+    with_model(dataset, args, constraints)
+}
+
+/// The target of a model under constraints.
+fn constrained<M: Model>(
+    model: M,
+    args: &Choice,
+    constraints: Constraints,
+) -> Result<Box<dyn AnyTarget>> {
+    let target = args.target(model)?;
+    if let Some(sides) = target.model.sides() {
+        constraints.check_sides(sides)?;
+    }
+    Ok(Box::new(target.with(constraints)))
 }
 
 /// The one match on all models.
-fn with_model<J: Job>(dataset: &Dataset, args: &Choice, job: J) -> Result<J::Output> {
+fn with_model(
+    dataset: &Dataset,
+    args: &Choice,
+    constraints: Constraints,
+) -> Result<Box<dyn AnyTarget>> {
     let mismatch = |what: &str, model: &str| {
         Err(Error::new(format!(
             "the model {model} is not for {what}; leave --model out, and armix chooses the right one"
@@ -358,18 +342,18 @@ fn with_model<J: Job>(dataset: &Dataset, args: &Choice, job: J) -> Result<J::Out
     let (plus, minus) = args.beta;
     match (&dataset.data, args.model.as_deref()) {
         (Data::Network(graph), None | Some(Irm::NAME)) => {
-            job.run(args.target(Irm::new(graph.clone(), plus, minus)?)?)
+            constrained(Irm::new(graph.clone(), plus, minus)?, args, constraints)
         }
         (Data::Table(table), None | Some(Bernoulli::NAME)) => {
-            job.run(args.target(Bernoulli::new(table.clone(), plus, minus)?)?)
+            constrained(Bernoulli::new(table.clone(), plus, minus)?, args, constraints)
         }
         (Data::Relations(relations), None) => {
             let priors = relational::Priors { beta: args.beta, ..Default::default() };
-            let model = Relational::<relational::Several>::new(relations.clone(), &priors)?;
-            job.run(args.target(model)?)
+            let model = Relational::new(relations.clone(), &priors)?;
+            constrained(model, args, constraints)
         }
         (Data::Relations(relations), Some(model)) if model == relational::name(relations) => {
-            with_model(dataset, &Choice { model: None, ..args.clone() }, job)
+            with_model(dataset, &Choice { model: None, ..args.clone() }, constraints)
         }
         (Data::Relations(relations), Some(model)) => mismatch(
             &format!("such networks, which are for {}", relational::name(relations)),
@@ -377,28 +361,32 @@ fn with_model<J: Job>(dataset: &Dataset, args: &Choice, job: J) -> Result<J::Out
         ),
         (Data::Table(table), Some(Mixed::NAME)) => {
             let table = Table::from_zeros_and_ones(table);
-            job.run(args.target(Mixed::of(&table, args.beta)?)?)
+            constrained(Mixed::of(&table, args.beta)?, args, constraints)
         }
         (Data::Columns(table), model) => {
             let columns: Vec<&Column> = table.columns().iter().collect();
             match (model.unwrap_or_else(|| name_for(table)), table.only_kind()) {
                 (Bernoulli::NAME, Some(Kind::Binary)) => {
                     let cells = Table::zeros_and_ones(&columns)?;
-                    job.run(args.target(Bernoulli::new(cells, plus, minus)?)?)
+                    constrained(Bernoulli::new(cells, plus, minus)?, args, constraints)
                 }
-                (Categorical::NAME, Some(Kind::Categorical)) => {
-                    job.run(
-                        args.target(Columns::<Categorical>::new(&columns, Categorical::DEFAULTS)?)?,
-                    )
-                }
-                (Poisson::NAME, Some(Kind::Count)) => {
-                    job.run(args.target(Columns::<Poisson>::new(&columns, Poisson::DEFAULTS)?)?)
-                }
-                (Gaussian::NAME, Some(Kind::Real)) => {
-                    job.run(args.target(Columns::<Gaussian>::new(&columns, Gaussian::DEFAULTS)?)?)
-                }
+                (Categorical::NAME, Some(Kind::Categorical)) => constrained(
+                    Columns::<Categorical>::new(&columns, Categorical::DEFAULTS)?,
+                    args,
+                    constraints,
+                ),
+                (Poisson::NAME, Some(Kind::Count)) => constrained(
+                    Columns::<Poisson>::new(&columns, Poisson::DEFAULTS)?,
+                    args,
+                    constraints,
+                ),
+                (Gaussian::NAME, Some(Kind::Real)) => constrained(
+                    Columns::<Gaussian>::new(&columns, Gaussian::DEFAULTS)?,
+                    args,
+                    constraints,
+                ),
                 (Niw::NAME, Some(Kind::Real)) => {
-                    job.run(args.target(Niw::new(&columns, Niw::DEFAULTS)?)?)
+                    constrained(Niw::new(&columns, Niw::DEFAULTS)?, args, constraints)
                 }
                 (StudentMixture::NAME, Some(Kind::Real)) => {
                     let student = StudentT::of(&columns, args.degrees_of_freedom)?;
@@ -408,9 +396,9 @@ fn with_model<J: Job>(dataset: &Dataset, args: &Choice, job: J) -> Result<J::Out
                             args.menu
                         )));
                     }
-                    job.run(args.target(StudentMixture::new(student, args.menu))?)
+                    constrained(StudentMixture::new(student, args.menu), args, constraints)
                 }
-                (Mixed::NAME, _) => job.run(args.target(Mixed::of(table, args.beta)?)?),
+                (Mixed::NAME, _) => constrained(Mixed::of(table, args.beta)?, args, constraints),
                 (model, _) => mismatch("tables with columns of these types", model),
             }
         }
@@ -428,6 +416,11 @@ fn name_for(table: &Table) -> &'static str {
         Some(Kind::Real) => Gaussian::NAME,
         None => Mixed::NAME,
     }
+}
+
+/// The names of all moves, which are the same for every model, with a word about each.
+pub fn moves() -> Vec<(&'static str, &'static str)> {
+    registry::<Irm>().iter().map(|entry| (entry.name, entry.about)).collect()
 }
 
 /// What a run remembers of its data, so that they can be found and recognised.

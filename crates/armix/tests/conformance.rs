@@ -2,7 +2,7 @@
 
 use armix::hyper::Hyper;
 use armix::model::Model;
-use armix::models::{self, Visitor};
+use armix::models::{self, Case, Visitor};
 use armix::partition::{Item, Partition, Slot, all_partitions, canonical};
 use armix::prior::{Crp, Prior};
 use armix::rng::{Purpose, Rng};
@@ -69,8 +69,8 @@ fn random_labels(rng: &mut Rng, n: usize) -> Vec<u32> {
 fn for_every_model(check: impl FnMut(&str, &mut dyn FnMut(u64)) + Copy) {
     struct Each<F>(F);
     impl<F: FnMut(&str, &mut dyn FnMut(u64)) + Copy> Visitor for Each<F> {
-        fn visit<M: Model>(&mut self) {
-            (self.0)(M::NAME, &mut |seed| conform::<M>(seed));
+        fn visit<M: Model>(&mut self, case: &Case<M>) {
+            (self.0)(case.name, &mut |seed| conform(case, seed));
         }
     }
     models::visit_all(&mut Each(check));
@@ -82,11 +82,11 @@ fn close(left: f64, right: f64, equation: &str, model: &str) {
 }
 
 /// All promises, on one random instance.
-fn conform<M: Model>(seed: u64) {
+fn conform<M: Model>(case: &Case<M>, seed: u64) {
     let mut rng = Rng::from_seed(Purpose::Test, seed);
     let n = 2 + rng.below(12) as usize;
     let some = random_labels(&mut rng, n);
-    let model = M::example(n).simulate(&some, &mut || rng.uniform());
+    let model = (case.example)(n).simulate(&some, &mut || rng.uniform());
     let labels = canonical(&random_labels(&mut rng, n));
     let naive = model.ln_evidence_naive(&labels);
 
@@ -94,13 +94,13 @@ fn conform<M: Model>(seed: u64) {
     let mut order: Vec<usize> = (0..n).collect();
     rng.shuffle(&mut order);
     let mut one_by_one = Follower::new(&model, &labels);
-    close(one_by_one.ln_evidence(), 0.0, "evidence of no items = 0", M::NAME);
+    close(one_by_one.ln_evidence(), 0.0, "evidence of no items = 0", case.name);
     let mut sum = 0.0;
     for &item in &order {
         sum += one_by_one.add(&[Item::new(item)], labels[item]);
     }
-    close(sum, naive, "Σ gains along an insertion order = naive evidence", M::NAME);
-    close(one_by_one.ln_evidence(), naive, "evidence from statistics = naive evidence", M::NAME);
+    close(sum, naive, "Σ gains along an insertion order = naive evidence", case.name);
+    close(one_by_one.ln_evidence(), naive, "evidence from statistics = naive evidence", case.name);
 
     // The gain of a block = the gains of its items one after another.
     let block: Vec<Item> = (0..n).filter(|&i| labels[i] == labels[0]).map(Item::new).collect();
@@ -108,30 +108,30 @@ fn conform<M: Model>(seed: u64) {
     one_by_one.sub(&block);
     let without = one_by_one.ln_evidence();
     let jointly = one_by_one.add(&block, labels[0]);
-    close(with - without, jointly, "evidence(with C) − evidence(without C) = gain(C)", M::NAME);
+    close(with - without, jointly, "evidence(with C) − evidence(without C) = gain(C)", case.name);
     one_by_one.sub(&block);
     let singly: f64 = (block.iter()).map(|&i| one_by_one.add(&[i], labels[0])).sum();
-    close(jointly, singly, "gain(C) = Σ gains of its items", M::NAME);
-    close(one_by_one.ln_evidence(), naive, "add after sub restores the evidence", M::NAME);
+    close(jointly, singly, "gain(C) = Σ gains of its items", case.name);
+    close(one_by_one.ln_evidence(), naive, "add after sub restores the evidence", case.name);
 
     // The same data with other hyper-parameters.
     let hypers = model.hypers();
     let own: Vec<f64> = hypers.iter().map(|h| h.value).collect();
     let same = model.with_hypers(&own).ln_evidence_naive(&labels);
-    close(same, naive, "evidence with its own hyper-parameters = evidence", M::NAME);
+    close(same, naive, "evidence with its own hyper-parameters = evidence", case.name);
     let others: Vec<f64> = hypers.iter().map(|h| h.prior.draw(&mut || rng.uniform())).collect();
     let other = model.with_hypers(&others);
     let set: Vec<f64> = other.hypers().iter().map(|h| h.value).collect();
-    assert_eq!(set, others, "{}: the hyper-parameters that were set are there", M::NAME);
+    assert_eq!(set, others, "{}: the hyper-parameters that were set are there", case.name);
     let naive = other.ln_evidence_naive(&labels);
     // Statistics that were refreshed are those that would have grown with them, to the last bit.
     let Follower { z, mut stats, .. } = Follower::grown(&model, &labels);
     let asked = model.ln_evidence_with(&others, &stats, &z);
-    close(asked, naive, "evidence with other hyper-parameters = their naive evidence", M::NAME);
+    close(asked, naive, "evidence with other hyper-parameters = their naive evidence", case.name);
     other.refresh(&mut stats, &z);
     let mut refreshed = Follower { model: &other, z, stats, load: other.empty_load() };
     let mut grown = Follower::grown(&other, &labels);
-    assert_eq!(refreshed.ln_evidence(), grown.ln_evidence(), "{}: refreshed evidence", M::NAME);
+    assert_eq!(refreshed.ln_evidence(), grown.ln_evidence(), "{}: refreshed evidence", case.name);
     for items in [&block[..1], &block[..]] {
         let gains = [&mut refreshed, &mut grown].map(|f| {
             let home = f.z.slot_of(items[0]);
@@ -143,7 +143,7 @@ fn conform<M: Model>(seed: u64) {
             items.iter().for_each(|&i| f.z.put(i, home));
             gains
         });
-        assert_eq!(gains[0], gains[1], "{}: refreshed gains = grown gains", M::NAME);
+        assert_eq!(gains[0], gains[1], "{}: refreshed gains = grown gains", case.name);
     }
 }
 
@@ -163,10 +163,10 @@ fn models_conform() {
 fn evidence_is_normalised() {
     struct Normalised;
     impl Visitor for Normalised {
-        fn visit<M: Model>(&mut self) {
+        fn visit<M: Model>(&mut self, case: &Case<M>) {
             // All data sets are found by simulating with every sequence of "random" numbers 0, 1.
             for labels in all_partitions(3) {
-                let example = M::example(3);
+                let example = (case.example)(3);
                 let mut total = 0.0;
                 let mut script: Vec<bool> = Vec::new();
                 loop {
@@ -187,12 +187,12 @@ fn evidence_is_normalised() {
                         None => break,
                     }
                 }
-                close(total, 1.0, "Σ p(Y | z) over all Y = 1", M::NAME);
+                close(total, 1.0, "Σ p(Y | z) over all Y = 1", case.name);
             }
         }
     }
-    Normalised.visit::<models::Bernoulli>();
-    Normalised.visit::<models::Irm>();
+    Normalised.visit(&Case::<models::Bernoulli>::new());
+    Normalised.visit(&Case::<models::Irm>::new());
 }
 
 /// The state's running statistics equal those rebuilt from its labels, after any sequence of
@@ -201,9 +201,9 @@ fn evidence_is_normalised() {
 fn states_do_not_drift() {
     struct Drift;
     impl Visitor for Drift {
-        fn visit<M: Model>(&mut self) {
+        fn visit<M: Model>(&mut self, case: &Case<M>) {
             let n = 12;
-            let mut target = Target::new(M::example(n), 1.3).unwrap();
+            let mut target = Target::new((case.example)(n), 1.3).unwrap();
             let mut rng = Rng::from_seed(Purpose::Test, 5);
             let mut state = State::from_labels(&target, &random_labels(&mut rng, n));
             for step in 0..2000 {
@@ -229,9 +229,9 @@ fn states_do_not_drift() {
                     assert_eq!(state.z().slots_of_items(), slots, "slot numbers are kept");
                 }
                 let labels = state.z().labels();
-                close(state.ln_q(), target.ln_q(&labels), "running ln q = rebuilt ln q", M::NAME);
+                close(state.ln_q(), target.ln_q(&labels), "running ln q = rebuilt ln q", case.name);
                 let naive = target.model.ln_evidence_naive(&labels) + target.prior.ln_p(state.z());
-                close(state.ln_q(), naive, "running ln q = naive ln q", M::NAME);
+                close(state.ln_q(), naive, "running ln q = naive ln q", case.name);
                 assert!(state.z().slots() <= n + 1, "slots are reused, step {step}");
             }
         }

@@ -11,7 +11,7 @@ use armix::exact;
 use armix::history::{History, Past, Row};
 use armix::ladder::{Ladder, Round, Rungs};
 use armix::model::Model;
-use armix::models::{self, Visitor};
+use armix::models::{self, Case, Visitor};
 use armix::moves::{Chain, Move, Options, Outcome, registry};
 use armix::partition::{Partition, all_partitions};
 use armix::prior::{Components, PriorChoice};
@@ -24,6 +24,9 @@ const STEPS: usize = 40_000;
 const STEPS_OF_MIXTURES: usize = 8_000;
 const BATCHES: usize = 100;
 const LIMIT: f64 = 5.0;
+
+/// What is tried with one model alone is tried with this one.
+const IRM: Case<models::Irm> = Case { name: "irm", example: models::Irm::example };
 
 const CRP: PriorChoice = PriorChoice::Crp;
 const OTHERS: [PriorChoice; 2] = [
@@ -39,9 +42,9 @@ struct Prior {
 
 impl Prior {
     /// A prior, and what keeps the items of two sides apart.
-    fn new<M: Model>(choice: PriorChoice) -> Self {
+    fn new<M: Model>(case: &Case<M>, choice: PriorChoice) -> Self {
         let prior = choice.build(ALPHA, N).unwrap();
-        let (partitions, example) = (all_partitions(N), M::example(N));
+        let (partitions, example) = (all_partitions(N), (case.example)(N));
         let p = |z: &Vec<u32>| (prior.ln_p(&Partition::from_labels(z)) + example.ln_apart(z)).exp();
         let weights: Vec<f64> = partitions.iter().map(p).collect();
         let total: f64 = weights.iter().sum();
@@ -84,33 +87,51 @@ fn past(prior: &Prior) -> History {
     history
 }
 
+/// What the alternation is compared with. It does not depend on the move: one is enough for all moves with a model.
+struct Expected<M> {
+    prior: Prior,
+    history: History,
+    example: M,
+    steps: usize,
+    /// Mean and standard deviation of independent draws of Y.
+    forward: (f64, f64),
+    /// Where these draws have left the random numbers.
+    rng: Rng,
+}
+
+impl<M: Model> Expected<M> {
+    fn new(case: &Case<M>, prior: PriorChoice) -> Self {
+        let (prior, example) = (Prior::new(case, prior), (case.example)(N));
+        let mut rng = Rng::from_seed(Purpose::Test, 4);
+        let steps = match case.name {
+            "bernoulli" | "irm" => STEPS,
+            _ => STEPS_OF_MIXTURES,
+        };
+        let forward: Vec<f64> = (0..steps)
+            .map(|_| {
+                let z = prior.draw(&mut rng);
+                of_y(&example.simulate(&z, &mut || rng.uniform()))
+            })
+            .collect();
+        let history = past(&prior);
+        Expected { prior, history, example, steps, forward: mean_sd(&forward), rng }
+    }
+}
+
 /// The largest deviation of move + Gibbs scan, in standard errors, with the function's name. What is
 /// sampled should be the prior, with the same α.
 fn deviation<M: Model>(
+    expected: &Expected<M>,
     step: &mut dyn Move<M>,
-    prior: PriorChoice,
     (sampled, sampled_alpha): (PriorChoice, f64),
 ) -> (f64, String) {
-    let prior = Prior::new::<M>(prior);
+    let Expected { prior, example, .. } = expected;
+    let (steps, (forward_mean, forward_sd)) = (expected.steps, expected.forward);
+    let mut rng = expected.rng.clone();
     let sampled = sampled.build(sampled_alpha, N).unwrap();
-    let history = past(&prior);
-    let past = history.past(0, 10);
+    let past = expected.history.past(0, 10);
     assert!(past.rounds() > 1);
-    let mut rng = Rng::from_seed(Purpose::Test, 4);
     let mut gibbs = registry::<M>().remove(0).build(&Options::default());
-    let example = M::example(N);
-    let steps = match M::NAME {
-        "bernoulli" | "irm" => STEPS,
-        _ => STEPS_OF_MIXTURES,
-    };
-    // Independent draws of Y.
-    let forward: Vec<f64> = (0..steps)
-        .map(|_| {
-            let z = prior.draw(&mut rng);
-            of_y(&example.simulate(&z, &mut || rng.uniform()))
-        })
-        .collect();
-    let (forward_mean, forward_sd) = mean_sd(&forward);
     // The alternation.
     let mut z = prior.draw(&mut rng);
     let mut values = vec![Vec::with_capacity(steps); OF_Z.len() + 1];
@@ -151,15 +172,16 @@ fn deviation<M: Model>(
 fn every_move_with_every_model() {
     struct Geweke;
     impl Visitor for Geweke {
-        fn visit<M: Model>(&mut self) {
+        fn visit<M: Model>(&mut self, case: &Case<M>) {
+            let expected = Expected::new(case, CRP);
             for entry in registry::<M>() {
                 let mut step = entry.build(&Options::default());
-                let (deviation, name) = deviation::<M>(&mut *step, CRP, (CRP, ALPHA));
+                let (deviation, name) = deviation(&expected, &mut *step, (CRP, ALPHA));
                 assert!(
                     deviation < LIMIT,
                     "{} × {}: {name} is off by {deviation} standard errors",
                     entry.name,
-                    M::NAME
+                    case.name
                 );
             }
         }
@@ -170,9 +192,10 @@ fn every_move_with_every_model() {
 #[test]
 fn strategies() {
     let arm = registry::<models::Irm>().into_iter().find(|e| e.name == "arm").unwrap();
+    let expected = Expected::new(&IRM, CRP);
     for strategy in armix::moves::strategies::registry() {
         let mut step = arm.build_with(&Options::default(), (strategy.make)());
-        let (deviation, name) = deviation(&mut *step, CRP, (CRP, ALPHA));
+        let (deviation, name) = deviation(&expected, &mut *step, (CRP, ALPHA));
         assert!(deviation < LIMIT, "{}: {name} {deviation}", strategy.name);
     }
 }
@@ -202,12 +225,13 @@ impl<M: Model> Move<M> for WithHot {
 
 #[test]
 fn exchanges() {
+    let expected = Expected::new(&IRM, CRP);
     let mut right = WithHot { real: 0.5, claimed: 0.5 };
-    let (found, name) = deviation::<models::Irm>(&mut right, CRP, (CRP, ALPHA));
+    let (found, name) = deviation(&expected, &mut right, (CRP, ALPHA));
     assert!(found < LIMIT, "{name} {found}");
     // Whatever the hot chain has is taken.
     let mut wrong = WithHot { real: 0.5, claimed: 1.0 };
-    let (found, _) = deviation::<models::Irm>(&mut wrong, CRP, (CRP, ALPHA));
+    let (found, _) = deviation(&expected, &mut wrong, (CRP, ALPHA));
     assert!(found > 2.0 * LIMIT, "only {found} standard errors");
 }
 
@@ -215,17 +239,18 @@ fn exchanges() {
 #[test]
 fn other_priors() {
     for prior in OTHERS {
+        let expected = Expected::new(&IRM, prior);
         for entry in registry::<models::Irm>() {
             if !["gibbs", "sams", "arm"].contains(&entry.name) {
                 continue;
             }
             let mut step = entry.build(&Options::default());
-            let (deviation, name) = deviation(&mut *step, prior, (prior, ALPHA));
+            let (deviation, name) = deviation(&expected, &mut *step, (prior, ALPHA));
             assert!(deviation < LIMIT, "{} × {}: {name} {deviation}", entry.name, prior.name());
         }
         // The test would notice another prior.
         let mut step = registry::<models::Irm>().remove(0).build(&Options::default());
-        let (deviation, _) = deviation(&mut *step, prior, (CRP, ALPHA));
+        let (deviation, _) = deviation(&expected, &mut *step, (CRP, ALPHA));
         assert!(deviation > 2.0 * LIMIT, "{}: only {deviation} standard errors", prior.name());
     }
 }
@@ -234,6 +259,7 @@ fn other_priors() {
 #[test]
 fn a_wrong_sampler_is_noticed() {
     let mut step = registry::<models::Irm>().remove(0).build(&Options::default());
-    let (deviation, _) = deviation::<models::Irm>(&mut *step, CRP, (CRP, 1.1 * ALPHA));
+    let expected = Expected::new(&IRM, CRP);
+    let (deviation, _) = deviation(&expected, &mut *step, (CRP, 1.1 * ALPHA));
     assert!(deviation > 2.0 * LIMIT, "only {deviation} standard errors");
 }

@@ -5,7 +5,7 @@ use armix::diagnose::mean_sd;
 use armix::ensemble;
 use armix::history::History;
 use armix::model::Model;
-use armix::models::{self, Irm, Niw, Visitor};
+use armix::models::{self, Case, Irm, Niw, Visitor};
 use armix::moves::hypers::sample_hypers;
 use armix::moves::{Chain, Options, registry};
 use armix::partition::{Partition, all_partitions};
@@ -40,9 +40,9 @@ fn functions<M: Model>(target: &Target<M>, z: &[u32]) -> Vec<f64> {
 
 /// The largest deviation, in standard errors: independent draws of (hyper-parameters, z, Y) against the
 /// alternation of a Gibbs scan and new hyper-parameters given Y with new data given both.
-fn deviation<M: Model>(prior: PriorChoice, update: Update<M>) -> f64 {
+fn deviation<M: Model>(case: &Case<M>, prior: PriorChoice, update: Update<M>) -> f64 {
     let mut rng = Rng::from_seed(Purpose::Test, 61);
-    let example = Target::with_prior(M::example(N), prior.build(1.0, N).unwrap());
+    let example = Target::with_prior((case.example)(N), prior.build(1.0, N).unwrap());
     let hypers = example.hypers();
     let draw = |rng: &mut Rng| loop {
         let values: Vec<f64> = hypers.iter().map(|h| h.prior.draw(&mut || rng.uniform())).collect();
@@ -82,7 +82,7 @@ fn deviation<M: Model>(prior: PriorChoice, update: Update<M>) -> f64 {
                 .collect();
             let (batch_mean, batch_sd) = mean_sd(&batches);
             let error = (batch_sd / (BATCHES as f64).sqrt()).hypot(sd / (STEPS as f64).sqrt());
-            eprintln!("{} {f}: {mean} {batch_mean} ± {error}", M::NAME);
+            eprintln!("{} {f}: {mean} {batch_mean} ± {error}", case.name);
             (batch_mean - mean).abs() / error
         })
         .fold(0.0, f64::max)
@@ -97,9 +97,9 @@ const OTHERS: [PriorChoice; 2] = [
 fn geweke_with_every_model() {
     struct Geweke;
     impl Visitor for Geweke {
-        fn visit<M: Model>(&mut self) {
-            let d = deviation::<M>(PriorChoice::Crp, sample_hypers);
-            assert!(d < LIMIT, "{}: {d} standard errors", M::NAME);
+        fn visit<M: Model>(&mut self, case: &Case<M>) {
+            let d = deviation(case, PriorChoice::Crp, sample_hypers);
+            assert!(d < LIMIT, "{}: {d} standard errors", case.name);
         }
     }
     models::visit_all(&mut Geweke);
@@ -108,7 +108,7 @@ fn geweke_with_every_model() {
 #[test]
 fn geweke_with_every_prior() {
     for prior in OTHERS {
-        let d = deviation::<Irm>(prior, sample_hypers);
+        let d = deviation(&Case::<Irm>::new(), prior, sample_hypers);
         assert!(d < LIMIT, "{}: {d} standard errors", prior.name());
     }
 }
@@ -116,7 +116,7 @@ fn geweke_with_every_prior() {
 /// The test notices a sampler that forgets the slope of the logarithmic scale.
 #[test]
 fn a_missing_jacobian_is_noticed() {
-    let d = deviation::<Irm>(PriorChoice::Crp, controls::hypers_without_jacobian);
+    let d = deviation(&Case::<Irm>::new(), PriorChoice::Crp, controls::hypers_without_jacobian);
     assert!(d > 3.0 * LIMIT, "only {d} standard errors");
 }
 

@@ -3,7 +3,7 @@
 use armix::constraints::Constraints;
 use armix::data::Graph;
 use armix::model::Model;
-use armix::models::{self, Bernoulli, Irm, Visitor};
+use armix::models::{self, Bernoulli, Case, Irm, Visitor};
 use armix::moves::{registry, strategies};
 use armix::partition::Item;
 use armix::state::Target;
@@ -21,8 +21,8 @@ struct Kernels {
 impl Kernels {
     /// The moves are the same for all models, so that some backgrounds are enough for those that came later, and
     /// a few for the slower ones among them.
-    fn backgrounds<M: Model>(&self) -> Backgrounds {
-        match M::NAME {
+    fn backgrounds(&self, model: &str) -> Backgrounds {
+        match model {
             "bernoulli" | "irm" => self.backgrounds,
             name if name.starts_with("irm-") => Backgrounds::Sample(30),
             _ => Backgrounds::Sample(60),
@@ -31,9 +31,9 @@ impl Kernels {
 }
 
 impl Visitor for Kernels {
-    fn visit<M: Model>(&mut self) {
-        let backgrounds = self.backgrounds::<M>();
-        let problem = Problem::<M>::example(self.n);
+    fn visit<M: Model>(&mut self, case: &Case<M>) {
+        let backgrounds = self.backgrounds(case.name);
+        let problem = Problem::example(case, self.n);
         for entry in registry::<M>() {
             let errors = problem.registered(entry.name, &backgrounds);
             assert!(errors.paths > 0);
@@ -41,7 +41,7 @@ impl Visitor for Kernels {
                 errors.within(EXACT),
                 "{} × {}, n = {}: {errors:?}",
                 entry.name,
-                M::NAME,
+                case.name,
                 self.n
             );
         }
@@ -98,12 +98,12 @@ fn every_background_is_listed() {
 fn negative_controls_are_detected() {
     struct Controls;
     impl Visitor for Controls {
-        fn visit<M: Model>(&mut self) {
-            let all = controls::all(&Problem::<M>::example(4));
+        fn visit<M: Model>(&mut self, case: &Case<M>) {
+            let all = controls::all(&Problem::example(case, 4));
             assert_eq!(all.len(), 6);
             for (name, errors) in all {
-                assert!(!errors.within(EXACT), "{name} × {}: {errors:?}", M::NAME);
-                assert!(errors.invariance > 1e-3, "{name} × {}: {errors:?}", M::NAME);
+                assert!(!errors.within(EXACT), "{name} × {}: {errors:?}", case.name);
+                assert!(errors.invariance > 1e-3, "{name} × {}: {errors:?}", case.name);
             }
         }
     }

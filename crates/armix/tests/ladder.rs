@@ -6,7 +6,7 @@ use armix::evidence::{ln_partitions, log_evidence};
 use armix::exact;
 use armix::ladder::{Batches, Ladder, Round, Rungs};
 use armix::model::Model;
-use armix::models::{self, Irm, Visitor};
+use armix::models::{self, Case, Irm, Visitor};
 use armix::moves::registry;
 use armix::run::Settings;
 use armix::state::Target;
@@ -19,17 +19,17 @@ const EXACT: f64 = 1e-12;
 fn every_move_leaves_every_hot_target_invariant() {
     struct Hot;
     impl Visitor for Hot {
-        fn visit<M: Model>(&mut self) {
-            let backgrounds = match M::NAME {
+        fn visit<M: Model>(&mut self, case: &Case<M>) {
+            let backgrounds = match case.name {
                 "bernoulli" | "irm" => Backgrounds::Sample(100),
                 _ => Backgrounds::Sample(10),
             };
             for coldness in [0.6, 0.0] {
-                let target = Target::new(M::example(4), 1.3).unwrap().at(coldness);
+                let target = Target::new((case.example)(4), 1.3).unwrap().at(coldness);
                 let problem = Problem::new(target);
                 for entry in registry::<M>() {
                     let errors = problem.registered(entry.name, &backgrounds);
-                    let what = (entry.name, M::NAME, coldness);
+                    let what = (entry.name, case.name, coldness);
                     assert!(errors.within(EXACT), "{what:?}: {errors:?}");
                 }
             }
@@ -214,8 +214,8 @@ fn ladders_are_read_and_written() {
 fn evidence_is_that_of_enumeration() {
     struct Evidence;
     impl Visitor for Evidence {
-        fn visit<M: Model>(&mut self) {
-            let target = Target::new(M::example(6), 1.3).unwrap();
+        fn visit<M: Model>(&mut self, case: &Case<M>) {
+            let target = Target::new((case.example)(6), 1.3).unwrap();
             if target.model.reals_per_block() > 0 || target.model.sides().is_some() {
                 return; // cannot be heated, or not all partitions are possible
             }
@@ -232,8 +232,8 @@ fn evidence_is_that_of_enumeration() {
             let rows = exact::posterior(&target).unwrap();
             let expected = rows.iter().map(|r| r.log_joint.exp()).sum::<f64>().ln();
             let distance = (found.value - expected) / found.error;
-            assert!(distance.abs() < 6.0, "{}: {found:?}, not {expected}", M::NAME);
-            assert!(found.error < 0.1, "{}: {found:?}", M::NAME);
+            assert!(distance.abs() < 6.0, "{}: {found:?}, not {expected}", case.name);
+            assert!(found.error < 0.1, "{}: {found:?}", case.name);
         }
     }
     models::visit_all(&mut Evidence);

@@ -12,7 +12,7 @@ use armix::diagnose::mean_sd;
 use armix::ensemble;
 use armix::exact;
 use armix::model::Model;
-use armix::models::{self, Bernoulli, Irm, Visitor};
+use armix::models::{self, Bernoulli, Case, Irm, Visitor};
 use armix::run::Settings;
 use armix::state::Target;
 use std::collections::HashMap;
@@ -132,13 +132,13 @@ fn schedules_that_tune_themselves() {
 fn every_model() {
     struct Every;
     impl Visitor for Every {
-        fn visit<M: Model>(&mut self) {
-            let target = Target::new(M::example(4), 1.3).unwrap();
+        fn visit<M: Model>(&mut self, case: &Case<M>) {
+            let target = Target::new((case.example)(4), 1.3).unwrap();
             if target.model.reals_per_block() > 0 {
                 return; // enumeration needs a closed form; `nonconjugate.rs` has its own tests
             }
             let d = deviation(&target, &settings("arm,gibbs"), &exact_posterior(&target));
-            assert!(d < LIMIT, "{} example: {d} standard errors", M::NAME);
+            assert!(d < LIMIT, "{} example: {d} standard errors", case.name);
         }
     }
     models::visit_all(&mut Every);

@@ -2,7 +2,7 @@
 
 use armix::data::BinaryTable;
 use armix::model::Model;
-use armix::models::{self, Bernoulli, Visitor};
+use armix::models::{self, Bernoulli, Case, Visitor};
 use armix::moves::registry;
 use armix::partition::{Item, Partition, all_partitions, canonical};
 use armix::prior::{Components, Prior, PriorChoice};
@@ -223,14 +223,14 @@ fn expected_blocks_are_about_right() {
 fn moves_are_exact_with_every_prior() {
     struct Kernels;
     impl Visitor for Kernels {
-        fn visit<M: Model>(&mut self) {
+        fn visit<M: Model>(&mut self, case: &Case<M>) {
             for choice in [PriorChoice::PitmanYor { discount: 0.4 }, MFM] {
                 let prior = choice.build(1.3, 4).unwrap();
-                let problem = Problem::new(Target::with_prior(M::example(4), prior));
+                let problem = Problem::new(Target::with_prior((case.example)(4), prior));
                 for entry in registry::<M>() {
                     let errors = problem.registered(entry.name, &Backgrounds::Sample(40));
                     assert!(errors.paths > 0);
-                    let name = (entry.name, M::NAME, choice.name());
+                    let name = (entry.name, case.name, choice.name());
                     assert!(errors.within(1e-12), "{name:?}: {errors:?}");
                 }
             }

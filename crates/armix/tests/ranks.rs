@@ -5,7 +5,7 @@ use armix::builtin;
 use armix::ensemble::{self, Exchange, Observer, Share, View};
 use armix::error::{Error, Result};
 use armix::model::Model;
-use armix::models::{self, Irm, Visitor};
+use armix::models::{self, Case, Irm, Visitor};
 use armix::prior::PriorChoice;
 use armix::run::{Run, Settings};
 use armix::state::Target;
@@ -366,8 +366,8 @@ fn every_model_with_all_that_chains_keep() {
         with_parameters: usize,
     }
     impl Visitor for Every {
-        fn visit<M: Model>(&mut self) {
-            let target = Target::new(M::example(9), 1.3).unwrap();
+        fn visit<M: Model>(&mut self, case: &Case<M>) {
+            let target = Target::new((case.example)(9), 1.3).unwrap();
             let settings = Settings {
                 sample_hyper: true,
                 schedule: "arm,sm,gibbs".parse().unwrap(),
@@ -379,7 +379,7 @@ fn every_model_with_all_that_chains_keep() {
             let alone = sample_from(&target, 1, &settings);
             for ranks in [2, 3, 4] {
                 let spread = sample_from(&target, ranks, &settings);
-                assert!(spread == alone, "{}, {ranks} ranks", M::NAME);
+                assert!(spread == alone, "{}, {ranks} ranks", case.name);
             }
             let folder = tempfile::tempdir().unwrap();
             let (whole, cut) = (folder.path().join("whole"), folder.path().join("cut"));
@@ -388,7 +388,7 @@ fn every_model_with_all_that_chains_keep() {
             for (ranks, stop) in [(3, 2), (2, 9), (1, 13), (4, 18), (2, usize::MAX)] {
                 go_on(&target, &cut, &settings, ranks, stop);
             }
-            assert!(results(&cut) == results(&whole), "{}", M::NAME);
+            assert!(results(&cut) == results(&whole), "{}", case.name);
             // A checkpoint that several ranks have written is the one of a single process, but for times.
             let saved = |folder: &Path| {
                 let (_, saved) = Recorder::resume(Folder::new(folder), |_| Ok(())).unwrap();
@@ -399,7 +399,7 @@ fn every_model_with_all_that_chains_keep() {
                 let chains = ensembles.flat_map(|e| e.chains);
                 chains.map(|c| (c.z, c.hypers, c.parameters)).collect::<Vec<_>>()
             };
-            assert!(chains(&cut) == chains(&whole), "{}", M::NAME);
+            assert!(chains(&cut) == chains(&whole), "{}", case.name);
             let kept = chains(&whole);
             self.with_hypers += usize::from(kept.iter().all(|c| !c.1.is_empty()));
             self.with_parameters += usize::from(kept.iter().all(|c| !c.2.is_empty()));

@@ -4,8 +4,6 @@ use armix::answer;
 use armix::compare::adjusted_rand;
 use armix::data::{Column, Dataset};
 use armix::diagnose::mean_sd;
-use armix::ensemble;
-use armix::error::Result;
 use armix::estimate::{Loss, SearchOptions, minimise};
 use armix::families::{Categorical, Family, Gaussian, Poisson};
 use armix::history::History;
@@ -17,7 +15,7 @@ use armix::moves::gibbs::Gibbs;
 use armix::moves::{Chain, Scan};
 use armix::partition::{Partition, canonical};
 use armix::prior::PriorChoice;
-use armix::problem::{Choice, Job, load, with_target};
+use armix::problem::{Choice, load, target};
 use armix::rng::{Purpose, Rng};
 use armix::run::{Run, Settings};
 use armix::state::Target;
@@ -189,25 +187,17 @@ fn table(file: &str) -> Option<PathBuf> {
     path.exists().then_some(path)
 }
 
-struct Sample;
-impl Job for Sample {
-    type Output = Run;
-    fn run<M: Model>(self, target: Target<M>) -> Result<Run> {
-        let settings = Settings {
-            ensembles: 2,
-            chains: 2,
-            iterations: 200,
-            keep_draws: Some(1),
-            ..Settings::default()
-        };
-        ensemble::sample(&target, &settings, &mut ())
-    }
-}
-
 fn sample(file: &str, model: Option<&str>) -> Option<(Dataset, Run)> {
     let choice = Choice { model: model.map(String::from), ..Choice::default() };
     let data = load(&table(file)?.to_string_lossy(), &choice).unwrap();
-    let run = with_target(&data, &choice, Sample).unwrap();
+    let settings = Settings {
+        ensembles: 2,
+        chains: 2,
+        iterations: 200,
+        keep_draws: Some(1),
+        ..Settings::default()
+    };
+    let run = target(&data, &choice).unwrap().sample(&settings, &mut ()).unwrap();
     Some((data, run))
 }
 

@@ -6,12 +6,11 @@ use super::report::Report;
 use super::table::{Cell, Table};
 use super::unit::{Found, Keep, Length, Problem, Unit};
 use armix::builtin;
+use armix::data::{Data, Dataset};
 use armix::error::Result;
-use armix::exact;
-use armix::models::Irm;
 use armix::plot::{CM, Chart, ChartPanel, Mark, Scale, Style, chart};
+use armix::problem::{self, Choice};
 use armix::run::Start;
-use armix::state::Target;
 
 /// Not interlaced with Gibbs scans. (Cells alone cannot reach every partition.)
 const SAMPLERS: [&str; 8] = ["gibbs", "sm", "sams", "bsm", "srm", "sarm", "arm-inner", "arm"];
@@ -40,8 +39,8 @@ pub(crate) fn units(lab: &Lab) -> Vec<Unit> {
 }
 
 pub(crate) fn report(lab: &Lab) -> Result<Made> {
-    let target = Target::new(Irm::new(builtin::four_vertex(), 1.0, 1.0)?, 1.0)?;
-    let exact = exact::posterior(&target)?;
+    let dataset = Dataset::new(Data::Network(builtin::four_vertex()));
+    let exact = problem::target(&dataset, &Choice::default())?.posterior()?;
     let iterations = SHAPE.0 * SHAPE.1 * lab.size.sampler_test;
     let columns: Vec<&str> = ["partition", "exact"].into_iter().chain(SAMPLERS).collect();
     let mut frequencies = Table::new("", "Frequencies of the 15 partitions", &columns);

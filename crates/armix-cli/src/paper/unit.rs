@@ -1,16 +1,14 @@
 //! A unit of work: one sampler on one problem, small enough to be done again if it is interrupted.
 
 use super::networks::Networks;
+use armix::any_target::AnyTarget;
 use armix::data::Dataset;
 use armix::diagnose::{Fit, autocorrelation_time, goodness_of_fit};
-use armix::ensemble::{self, Observer};
+use armix::ensemble::Observer;
 use armix::error::{Error, Result};
-use armix::exact;
-use armix::model::Model;
-use armix::problem::{self, Choice, Job};
+use armix::problem::{self, Choice};
 use armix::rng::{Purpose, Rng};
 use armix::run::{Run, Settings, Start, TOP, Trace};
-use armix::state::Target;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -155,27 +153,17 @@ impl Unit {
         observer: &mut dyn Observer,
     ) -> Result<Done> {
         let settings = self.settings(iterations)?;
-        let job = Sampling { unit: self, settings, observer };
-        let (run, found) = problem::with_target(dataset, &Choice::default(), job)?;
+        let target = problem::target(dataset, &Choice::default())?;
+        let run = target.sample(&settings, observer)?;
+        let found = self.found(&*target, &run)?;
         let fingerprint = problem::fingerprint(dataset);
         Ok(Done::new(self.clone(), &run, found, fingerprint))
     }
-}
 
-struct Sampling<'a> {
-    unit: &'a Unit,
-    settings: Settings,
-    observer: &'a mut dyn Observer,
-}
-
-impl Job for Sampling<'_> {
-    type Output = (Run, Found);
-
-    fn run<M: Model>(self, target: Target<M>) -> Result<(Run, Found)> {
-        let run = ensemble::sample(&target, &self.settings, self.observer)?;
-        let found = match self.unit.keep {
-            Keep::Fit => Found::Fit(fit(&target, &run)?),
-            Keep::Times => times(&run, self.unit),
+    fn found(&self, target: &dyn AnyTarget, run: &Run) -> Result<Found> {
+        Ok(match self.keep {
+            Keep::Fit => Found::Fit(fit(target, run)?),
+            Keep::Times => times(run, self),
             Keep::Largest => Found::Largest(run.ensembles[0][0].largest.clone()),
             Keep::LogJoint(most) => {
                 let every = run.iterations.div_ceil(most).max(1);
@@ -184,8 +172,7 @@ impl Job for Sampling<'_> {
                 };
                 Found::LogJoint { every, chains: run.traces().map(chain).collect() }
             }
-        };
-        Ok((run, found))
+        })
     }
 }
 
@@ -194,8 +181,8 @@ fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }
 
-fn fit<M: Model>(target: &Target<M>, run: &Run) -> Result<Option<Fit>> {
-    let exact = exact::posterior(target)?;
+fn fit(target: &dyn AnyTarget, run: &Run) -> Result<Option<Fit>> {
+    let exact = target.posterior()?;
     let category = |labels: Vec<u32>| exact.iter().position(|row| row.labels == labels);
     let chain = |t: &Trace| t.draws.iter().filter_map(|row| category(row.labels())).collect();
     let sequences: Vec<Vec<usize>> = run.traces().map(chain).collect();

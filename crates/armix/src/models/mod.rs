@@ -22,36 +22,53 @@ pub use student::StudentMixture;
 use crate::families::{Categorical, Gaussian, Poisson};
 use crate::model::Model;
 
+/// A model as it is verified and tested. One type can be several models, whose examples differ; it is compiled once.
+pub struct Case<M> {
+    /// The name of the model.
+    pub name: &'static str,
+    /// Its small made-up instance with n items: see [`Model::example`].
+    pub example: fn(usize) -> M,
+}
+
+impl<M: Model> Case<M> {
+    /// A type that is one model.
+    pub fn new() -> Self {
+        Case { name: M::NAME, example: M::example }
+    }
+}
+
+impl<M: Model> Default for Case<M> {
+    fn default() -> Self {
+        Case::new()
+    }
+}
+
 /// Something to be done with every model.
 pub trait Visitor {
     /// Does it with one of them.
-    fn visit<M: Model>(&mut self);
+    fn visit<M: Model>(&mut self, case: &Case<M>);
 }
 
 /// Shows every registered model to the visitor. A model in this list is verified and tested
 /// like all the others.
 pub fn visit_all(visitor: &mut impl Visitor) {
-    visitor.visit::<Bernoulli>();
-    visitor.visit::<Columns<Categorical>>();
-    visitor.visit::<Columns<Poisson>>();
-    visitor.visit::<Columns<Gaussian>>();
-    visitor.visit::<Niw>();
-    visitor.visit::<Mixed>();
-    visitor.visit::<Irm>();
-    visitor.visit::<Relational<relational::Directed>>();
-    visitor.visit::<Relational<relational::Counts>>();
-    visitor.visit::<Relational<relational::Reals>>();
-    visitor.visit::<Relational<relational::Categories>>();
-    visitor.visit::<Relational<relational::Several>>();
-    visitor.visit::<StudentMixture>();
+    visitor.visit(&Case::<Bernoulli>::new());
+    visitor.visit(&Case::<Columns<Categorical>>::new());
+    visitor.visit(&Case::<Columns<Poisson>>::new());
+    visitor.visit(&Case::<Columns<Gaussian>>::new());
+    visitor.visit(&Case::<Niw>::new());
+    visitor.visit(&Case::<Mixed>::new());
+    visitor.visit(&Case::<Irm>::new());
+    relational::CASES.iter().for_each(|case| visitor.visit(case));
+    visitor.visit(&Case::<StudentMixture>::new());
 }
 
 /// The names of all models.
 pub fn names() -> Vec<&'static str> {
     struct Names(Vec<&'static str>);
     impl Visitor for Names {
-        fn visit<M: Model>(&mut self) {
-            self.0.push(M::NAME);
+        fn visit<M: Model>(&mut self, case: &Case<M>) {
+            self.0.push(case.name);
         }
     }
     let mut names = Names(Vec::new());

@@ -2,32 +2,29 @@
 
 use super::{Priors, Relational};
 use crate::families::Grid;
+use crate::models::Case;
 use crate::relations::{Relation, Relations, Shape, Values};
 use std::sync::Arc;
 
-/// Names a model and makes its example.
-pub trait Example: Sized + Send + Sync + 'static {
-    /// The name of the model.
-    const NAME: &'static str;
-    /// A network of n vertices.
-    fn example(n: usize) -> Relational<Self>;
-}
+/// The names of the models: zeros and ones, …
+pub const BINARY: &str = "irm-bernoulli";
+/// … counts, …
+pub const COUNTS: &str = "irm-poisson";
+/// … real numbers, …
+pub const REALS: &str = "irm-gaussian";
+/// … categories, …
+pub const CATEGORIES: &str = "irm-categorical";
+/// … and several relations.
+pub const SEVERAL: &str = "irm-relations";
 
-/// Zeros and ones: directed, with self-loops.
-#[derive(Debug)]
-pub struct Directed;
-/// Counts, bipartite.
-#[derive(Debug)]
-pub struct Counts;
-/// Real numbers on links, directed.
-#[derive(Debug)]
-pub struct Reals;
-/// Categories, undirected, with self-loops.
-#[derive(Debug)]
-pub struct Categories;
-/// Several relations: real numbers on all pairs, and directed counts.
-#[derive(Debug)]
-pub struct Several;
+/// All of them, with their examples.
+pub(crate) const CASES: [Case<Relational>; 5] = [
+    Case { name: BINARY, example: binary },
+    Case { name: COUNTS, example: counts },
+    Case { name: REALS, example: reals },
+    Case { name: CATEGORIES, example: categories },
+    Case { name: SEVERAL, example: several },
+];
 
 const PRIORS: Priors =
     Priors { beta: (0.8, 1.7), counts: (1.4, 0.7), reals: (0.3, 2.5, 0.9), categories: 0.6 };
@@ -65,7 +62,7 @@ fn relation(
     Relation::new(shape, n, sides, entries, &hidden).expect("an example is valid")
 }
 
-fn model<E: Example>(relations: Vec<Relation>) -> Relational<E> {
+fn model(relations: Vec<Relation>) -> Relational {
     let data = Relations::new(relations).expect("an example is valid");
     // Wide enough for all that may be drawn.
     let grid = Grid::new([-1e4, 1e4].into_iter(), 100);
@@ -73,40 +70,30 @@ fn model<E: Example>(relations: Vec<Relation>) -> Relational<E> {
     Relational { apart: APART, ..model }
 }
 
-impl Example for Directed {
-    const NAME: &'static str = "irm-bernoulli";
-    fn example(n: usize) -> Relational<Self> {
-        model(vec![relation(n, None, true, true, Values::Binary)])
-    }
+/// Directed, with self-loops.
+fn binary(n: usize) -> Relational {
+    model(vec![relation(n, None, true, true, Values::Binary)])
 }
 
-impl Example for Counts {
-    const NAME: &'static str = "irm-poisson";
-    fn example(n: usize) -> Relational<Self> {
-        let sides: Arc<[bool]> = (0..n).map(|v| v % 3 == 1).collect();
-        model(vec![relation(n, Some(sides), false, false, Values::Counts)])
-    }
+/// Bipartite.
+fn counts(n: usize) -> Relational {
+    let sides: Arc<[bool]> = (0..n).map(|v| v % 3 == 1).collect();
+    model(vec![relation(n, Some(sides), false, false, Values::Counts)])
 }
 
-impl Example for Reals {
-    const NAME: &'static str = "irm-gaussian";
-    fn example(n: usize) -> Relational<Self> {
-        model(vec![relation(n, None, true, false, Values::RealsOnLinks)])
-    }
+/// On links, directed.
+fn reals(n: usize) -> Relational {
+    model(vec![relation(n, None, true, false, Values::RealsOnLinks)])
 }
 
-impl Example for Categories {
-    const NAME: &'static str = "irm-categorical";
-    fn example(n: usize) -> Relational<Self> {
-        let kinds = ["none", "some", "many"].map(String::from).to_vec();
-        model(vec![relation(n, None, false, true, Values::Categories(kinds))])
-    }
+/// Undirected, with self-loops.
+fn categories(n: usize) -> Relational {
+    let kinds = ["none", "some", "many"].map(String::from).to_vec();
+    model(vec![relation(n, None, false, true, Values::Categories(kinds))])
 }
 
-impl Example for Several {
-    const NAME: &'static str = "irm-relations";
-    fn example(n: usize) -> Relational<Self> {
-        let counts = relation(n, None, true, false, Values::Counts);
-        model(vec![relation(n, None, false, false, Values::Reals), counts])
-    }
+/// Real numbers on all pairs, and directed counts.
+pub(super) fn several(n: usize) -> Relational {
+    let counts = relation(n, None, true, false, Values::Counts);
+    model(vec![relation(n, None, false, false, Values::Reals), counts])
 }

@@ -13,7 +13,8 @@ mod examples;
 mod layer;
 mod load;
 
-pub use examples::{Categories, Counts, Directed, Example, Reals, Several};
+pub(crate) use examples::CASES;
+pub use examples::{BINARY, CATEGORIES, COUNTS, REALS, SEVERAL};
 
 use crate::error::{Error, Result};
 use crate::families::{Binary, Categorical, Family, Gaussian, Grid, Poisson};
@@ -24,7 +25,6 @@ use crate::prior::positive;
 use crate::relations::{Relation, Relations, Values};
 use layer::{Layer, LayerStats};
 use load::{Count, LayerLoad};
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// What a pair of vertices of different sides in one block costs, in nats.
@@ -123,13 +123,12 @@ macro_rules! with_layer {
 
 /// A relational model of a network of any kind.
 #[derive(Debug)]
-pub struct Relational<E = Several> {
+pub struct Relational {
     data: Arc<Relations>,
     /// With the number of the relation.
     layers: Vec<(usize, AnyLayer)>,
     /// What a pair of vertices of different sides in one block costs.
     apart: f64,
-    example: PhantomData<fn() -> E>,
 }
 
 /// The statistics of all blocks.
@@ -159,7 +158,7 @@ pub struct RelationalLoad {
     member: Vec<bool>,
 }
 
-impl<E: Example> Relational<E> {
+impl Relational {
     /// The model of a network.
     pub fn new(data: Relations, priors: &Priors) -> Result<Self> {
         Relational::with_grid(data, priors, None)
@@ -175,7 +174,7 @@ impl<E: Example> Relational<E> {
         if data.list().iter().all(|relation| relation.listed() == 0) {
             return Err(Error::new("this network has no edges: nothing tells the vertices apart"));
         }
-        Ok(Relational { data: Arc::new(data), layers, apart: APART, example: PhantomData })
+        Ok(Relational { data: Arc::new(data), layers, apart: APART })
     }
 
     /// The data.
@@ -266,8 +265,8 @@ fn layers(
     list.into_iter().map(|layer| (at, layer)).collect()
 }
 
-impl<E: Example> Model for Relational<E> {
-    const NAME: &'static str = E::NAME;
+impl Model for Relational {
+    const NAME: &'static str = SEVERAL;
     type Stats = RelationalStats;
     type Load = RelationalLoad;
 
@@ -533,7 +532,7 @@ impl<E: Example> Model for Relational<E> {
     }
 
     fn example(n: usize) -> Self {
-        E::example(n)
+        examples::several(n)
     }
 
     fn simulate(&self, labels: &[u32], uniform: &mut dyn FnMut() -> f64) -> Self {
@@ -586,12 +585,12 @@ impl<E: Example> Model for Relational<E> {
 pub fn name(data: &Relations) -> &'static str {
     match data.list() {
         [relation] => match relation.shape.values {
-            Values::Binary => Directed::NAME,
-            Values::Counts => Counts::NAME,
-            Values::RealsOnLinks | Values::Reals => Reals::NAME,
-            Values::Categories(_) => Categories::NAME,
+            Values::Binary => BINARY,
+            Values::Counts => COUNTS,
+            Values::RealsOnLinks | Values::Reals => REALS,
+            Values::Categories(_) => CATEGORIES,
         },
-        _ => Several::NAME,
+        _ => SEVERAL,
     }
 }
 
