@@ -2,23 +2,9 @@
 
 use crate::special::fast_ln;
 
-/// Inverses are multiplied by tiles of so many rows and columns.
-const SIDE: usize = 4;
-const TILE: usize = SIDE * SIDE;
-
 /// The numbers of a triangle with its diagonal.
 pub(super) fn triangle(d: usize) -> usize {
     d * (d + 1) / 2
-}
-
-/// The length of vectors that are multiplied with inverses: zeros fill the last tile.
-pub(super) fn padded(d: usize) -> usize {
-    d.next_multiple_of(SIDE)
-}
-
-/// The numbers of an inverse in tiles.
-pub(super) fn tiled(d: usize) -> usize {
-    TILE * triangle(d.div_ceil(SIDE))
 }
 
 /// Factorises a matrix that is given below its diagonal, column after column, in place: A = L Lᵀ. The diagonal of L is
@@ -47,11 +33,15 @@ pub(super) fn cholesky(matrix: &mut [f64], d: usize, least: f64) -> f64 {
     ln_det
 }
 
-/// The inverse W of a factor that [`cholesky`] made, in tiles: those of its first rows, those of the next ones and so on,
-/// each up to the diagonal and column after column. `column` is room for a padded vector.
-pub(super) fn invert(factor: &[f64], d: usize, column: &mut [f64], inverse: &mut [f64]) {
-    inverse.fill(0.0);
-    let mut right = factor;
+/// Calls `write` with row, column and number of every entry of W, the inverse of a factor that [`cholesky`] made, up to
+/// the diagonal. `column` is room for a vector.
+#[inline]
+pub(super) fn invert(
+    factor: &[f64],
+    column: &mut [f64],
+    mut write: impl FnMut(usize, usize, f64),
+) {
+    let (d, mut right) = (column.len(), factor);
     for j in 0..d {
         // L w = eⱼ, from the diagonal on.
         column.fill(0.0);
@@ -60,49 +50,12 @@ pub(super) fn invert(factor: &[f64], d: usize, column: &mut [f64], inverse: &mut
         for k in j..d {
             let (l, next) = rest.split_at(d - k);
             let w = column[k] * l[0];
-            column[k] = w;
+            write(k, j, w);
             column[k + 1..].iter_mut().zip(&l[1..]).for_each(|(x, l)| *x -= l * w);
             rest = next;
         }
-        for (tiles, rows) in column.chunks_exact(SIDE).enumerate().skip(j / SIDE) {
-            inverse[TILE * triangle(tiles) + SIDE * j..][..SIDE].copy_from_slice(rows);
-        }
         right = &right[d - j..];
     }
-}
-
-/// x = y − m, all of them padded.
-#[inline(always)]
-pub(super) fn difference(y: &[f64], m: &[f64], x: &mut [f64]) {
-    let (y, m) = (y.as_chunks::<SIDE>().0, m.as_chunks::<SIDE>().0);
-    for ((x, y), m) in x.as_chunks_mut::<SIDE>().0.iter_mut().zip(y).zip(m) {
-        *x = std::array::from_fn(|lane| y[lane] - m[lane]);
-    }
-}
-
-/// |W x|², for an inverse in tiles and a padded x.
-#[inline]
-pub(super) fn squared_norm(inverse: &[f64], x: &[f64]) -> f64 {
-    let (mut squares, mut rest) = ([0.0; SIDE], inverse);
-    for last in 1..=x.len() / SIDE {
-        let (tiles, next) = rest.split_at(TILE * last);
-        // Four rows, each with two sums that do not wait for each other.
-        let (mut even, mut odd) = ([0.0; SIDE], [0.0; SIDE]);
-        for (tile, x) in tiles.as_chunks::<TILE>().0.iter().zip(x.as_chunks::<SIDE>().0) {
-            for row in 0..SIDE {
-                even[row] += tile[row] * x[0];
-                odd[row] += tile[SIDE + row] * x[1];
-                even[row] += tile[2 * SIDE + row] * x[2];
-                odd[row] += tile[3 * SIDE + row] * x[3];
-            }
-        }
-        for row in 0..SIDE {
-            let sum = even[row] + odd[row];
-            squares[row] += sum * sum;
-        }
-        rest = next;
-    }
-    (squares[0] + squares[1]) + (squares[2] + squares[3])
 }
 
 #[cfg(test)]
