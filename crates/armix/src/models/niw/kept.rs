@@ -141,7 +141,7 @@ impl Kept {
         own[LN_DET].0[lane] = numbers.ln_det;
         let (means, inverse) = rest.split_at_mut(d);
         means.iter_mut().zip(mean).for_each(|(own, mean)| own.0[lane] = *mean);
-        Inverse { lanes: inverse, lane }
+        Inverse { lanes: inverse, lane, d }
     }
 
     /// Weighs a row for all slots.
@@ -165,12 +165,23 @@ impl Kept {
         for ((away, y), mean) in away.iter_mut().zip(point).zip(mean) {
             away.0[0] = y - mean.0[lane];
         }
-        let mut q = 0.0;
-        for last in 1..=self.d {
-            let (row, next) = inverse.split_at(last);
-            let products = row.iter().zip(&*away).map(|(w, x)| w.0[lane] * x.0[0]);
-            let sum = products.fold(0.0, |sum, product| sum + product);
-            q += sum * sum;
+        let (mut q, common) = match self.d % 2 {
+            0 => (0.0, 1),
+            _ => {
+                let sum = inverse[0].0[lane] * away[0].0[0];
+                inverse = &inverse[1..];
+                (sum * sum, 2)
+            }
+        };
+        for common in (common..self.d).step_by(2) {
+            let (rows, next) = inverse.split_at(2 * common + 1);
+            let (mut upper, mut lower) = (0.0, 0.0);
+            for ([w, v], x) in rows.as_chunks().0.iter().zip(&*away) {
+                upper += w.0[lane] * x.0[0];
+                lower += v.0[lane] * x.0[0];
+            }
+            lower += rows[2 * common].0[lane] * away[common].0[0];
+            q += upper * upper + lower * lower;
             inverse = next;
         }
         let of = |at: usize| numbers[at].0[lane];
@@ -190,12 +201,18 @@ impl Kept {
 pub(super) struct Inverse<'a> {
     lanes: &'a mut [Lanes],
     lane: usize,
+    d: usize,
 }
 
 impl Inverse<'_> {
     #[inline]
     pub(super) fn set(&mut self, row: usize, column: usize, number: f64) {
-        self.lanes[triangle(row) + column].0[self.lane] = number;
+        let at = match (row + self.d) % 2 {
+            0 => triangle(row) + 2 * column,
+            _ if column == row => triangle(row + 1) - 1,
+            _ => triangle(row - 1) + 2 * column + 1,
+        };
+        self.lanes[at].0[self.lane] = number;
     }
 }
 
@@ -207,17 +224,28 @@ fn weigh_four(lanes: &[Lanes], point: &[f64], away: &mut [Lanes]) -> Weighed {
     for ((away, y), mean) in away.iter_mut().zip(point).zip(mean) {
         away.0 = std::array::from_fn(|lane| y - mean.0[lane]);
     }
-    let mut q = [0.0; LANES];
-    for last in 1..=away.len() {
-        let (row, next) = inverse.split_at(last);
-        let mut sums = [0.0; LANES];
-        for (w, x) in row.iter().zip(&*away) {
+    let (mut q, common) = match away.len() % 2 {
+        0 => ([0.0; LANES], 1),
+        _ => {
+            let (w, x) = (inverse[0].0, away[0].0);
+            inverse = &inverse[1..];
+            (std::array::from_fn(|lane| (w[lane] * x[lane]) * (w[lane] * x[lane])), 2)
+        }
+    };
+    // Two rows at a time, as sums wait for each other; they have so many columns in common.
+    for common in (common..away.len()).step_by(2) {
+        let (rows, next) = inverse.split_at(2 * common + 1);
+        let (mut upper, mut lower) = ([0.0; LANES], [0.0; LANES]);
+        for (&[Lanes(w), Lanes(v)], &Lanes(x)) in rows.as_chunks().0.iter().zip(&*away) {
             for lane in 0..LANES {
-                sums[lane] += w.0[lane] * x.0[lane];
+                upper[lane] += w[lane] * x[lane];
+                lower[lane] += v[lane] * x[lane];
             }
         }
+        let (v, x) = (rows[2 * common].0, away[common].0);
         for lane in 0..LANES {
-            q[lane] += sums[lane] * sums[lane];
+            lower[lane] += v[lane] * x[lane];
+            q[lane] += upper[lane] * upper[lane] + lower[lane] * lower[lane];
         }
         inverse = next;
     }
