@@ -1,4 +1,4 @@
-//! Triangular factors of symmetric matrices, and their inverses in a form that is fast to multiply with.
+//! Triangular factors of symmetric matrices, and their inverses.
 
 use crate::special::fast_ln;
 
@@ -36,11 +36,7 @@ pub(super) fn cholesky(matrix: &mut [f64], d: usize, least: f64) -> f64 {
 /// Calls `write` with row, column and number of every entry of W, the inverse of a factor that [`cholesky`] made, up to
 /// the diagonal. `column` is room for a vector.
 #[inline]
-pub(super) fn invert(
-    factor: &[f64],
-    column: &mut [f64],
-    mut write: impl FnMut(usize, usize, f64),
-) {
+pub(super) fn invert(factor: &[f64], column: &mut [f64], mut write: impl FnMut(usize, usize, f64)) {
     let (d, mut right) = (column.len(), factor);
     for j in 0..d {
         // L w = eⱼ, from the diagonal on.
@@ -69,44 +65,5 @@ mod tests {
         let ln_det = cholesky(&mut [psi + far, far, psi + far], 2, psi);
         let exact = (2.0 * psi * far).ln();
         assert!((ln_det - exact).abs() < 1.0, "{ln_det}, not {exact}");
-    }
-
-    /// xᵀ A⁻¹ x by solving L u = x, one number after the other.
-    fn by_solving(factor: &[f64], x: &[f64]) -> f64 {
-        let (mut u, mut rest, mut sum) = (x.to_vec(), factor, 0.0);
-        for k in 0..x.len() {
-            let solved = u[k] * rest[0];
-            (k + 1..x.len()).for_each(|i| u[i] -= rest[i - k] * solved);
-            sum += solved * solved;
-            rest = &rest[x.len() - k..];
-        }
-        sum
-    }
-
-    /// For matrices of all sizes around those of tiles, also where one direction is 10⁸ times as wide as the others.
-    #[test]
-    fn the_inverse_in_tiles_gives_what_solving_gives() {
-        for (d, wide) in (1..=13).flat_map(|d| [(d, 1.0), (d, 1e8)]) {
-            let entry = |i: usize, step: usize| ((i * i * step + 3 * i) % 17) as f64 / 17.0 - 0.4;
-            let mut factor = Vec::new();
-            for j in 0..d {
-                for i in j..d {
-                    let sum: f64 = (1..20).map(|s| entry(i + s, s) * entry(j + s, s)).sum();
-                    let far = wide * wide * entry(i, 1) * entry(j, 1);
-                    factor.push(sum + far + f64::from(u8::from(i == j)));
-                }
-            }
-            cholesky(&mut factor, d, 1.0);
-            let mut inverse = vec![f64::NAN; tiled(d)];
-            invert(&factor, d, &mut vec![f64::NAN; padded(d)], &mut inverse);
-            for step in 1..5 {
-                let mut x: Vec<f64> = (0..d).map(|i| entry(i + 5, step)).collect();
-                let exact = by_solving(&factor, &x);
-                x.resize(padded(d), 0.0);
-                let fast = squared_norm(&inverse, &x);
-                let error = (fast - exact).abs() / exact.max(1e-3);
-                assert!(error < 1e-13 * wide, "{fast}, not {exact}, for d = {d}, {wide}");
-            }
-        }
     }
 }

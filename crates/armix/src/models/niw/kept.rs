@@ -153,39 +153,15 @@ impl Kept {
             scales.weighed.resize(fours, Weighed::default());
         }
         for (lanes, weighed) in self.lanes.chunks_exact(width).zip(&mut scales.weighed) {
-            *weighed = weigh_four(lanes, point, &mut scales.away);
+            let (distances, gains) = weigh(lanes, 0, point, &mut scales.away);
+            *weighed = Weighed { distances: Lanes(distances), gains: Lanes(gains) };
         }
     }
 
     /// q and the gain of one slot, to the same last bit.
     pub(super) fn weigh_one(&self, slot: usize, point: &[f64], scales: &mut Scales) -> (f64, f64) {
-        let (lanes, lane, away) = (self.lanes(slot), slot % LANES, &mut scales.away[..self.d]);
-        let (numbers, rest) = lanes.split_at(NUMBERS);
-        let (mean, mut inverse) = rest.split_at(self.d);
-        for ((away, y), mean) in away.iter_mut().zip(point).zip(mean) {
-            away.0[0] = y - mean.0[lane];
-        }
-        let (mut q, common) = match self.d % 2 {
-            0 => (0.0, 1),
-            _ => {
-                let sum = inverse[0].0[lane] * away[0].0[0];
-                inverse = &inverse[1..];
-                (sum * sum, 2)
-            }
-        };
-        for common in (common..self.d).step_by(2) {
-            let (rows, next) = inverse.split_at(2 * common + 1);
-            let (mut upper, mut lower) = (0.0, 0.0);
-            for ([w, v], x) in rows.as_chunks().0.iter().zip(&*away) {
-                upper += w.0[lane] * x.0[0];
-                lower += v.0[lane] * x.0[0];
-            }
-            lower += rows[2 * common].0[lane] * away[common].0[0];
-            q += upper * upper + lower * lower;
-            inverse = next;
-        }
-        let of = |at: usize| numbers[at].0[lane];
-        (q, of(CONSTANT) - of(EXPONENT) * fast_ln(1.0 + of(WEIGHT) * q))
+        let ([q], [gain]) = weigh(self.lanes(slot), slot % LANES, point, &mut scales.away);
+        (q, gain)
     }
 
     /// The gain of a row at this distance in its home; `None` if too little is left of that without it.
@@ -207,52 +183,161 @@ pub(super) struct Inverse<'a> {
 impl Inverse<'_> {
     #[inline]
     pub(super) fn set(&mut self, row: usize, column: usize, number: f64) {
-        let at = match (row + self.d) % 2 {
-            0 => triangle(row) + 2 * column,
-            _ if column == row => triangle(row + 1) - 1,
-            _ => triangle(row - 1) + 2 * column + 1,
-        };
+        let at = place(self.d, row, column);
         self.lanes[at].0[self.lane] = number;
     }
 }
 
-/// Weighs a row for four slots: |W (y − mean)|², row after row of W, and then their logarithms.
-#[inline]
-fn weigh_four(lanes: &[Lanes], point: &[f64], away: &mut [Lanes]) -> Weighed {
-    let (numbers, rest) = lanes.split_at(NUMBERS);
-    let (mean, mut inverse) = rest.split_at(away.len());
-    for ((away, y), mean) in away.iter_mut().zip(point).zip(mean) {
-        away.0 = std::array::from_fn(|lane| y - mean.0[lane]);
-    }
-    let (mut q, common) = match away.len() % 2 {
-        0 => ([0.0; LANES], 1),
-        _ => {
-            let (w, x) = (inverse[0].0, away[0].0);
-            inverse = &inverse[1..];
-            (std::array::from_fn(|lane| (w[lane] * x[lane]) * (w[lane] * x[lane])), 2)
-        }
+/// So many rows of an inverse are multiplied together: sums that wait for each other are slow, and what all of them are
+/// multiplied with is loaded once.
+const TOGETHER: usize = 4;
+
+/// Where an entry is in an inverse of d rows. The first rows are few, so that of the others so many are together: the
+/// columns that all of these have, one after the other, and then what is left of each.
+fn place(d: usize, row: usize, column: usize) -> usize {
+    let few = d % TOGETHER;
+    let (first, rows) = match row < few {
+        true => (0, few),
+        false => (row - (row - few) % TOGETHER, TOGETHER),
     };
-    // Two rows at a time, as sums wait for each other; they have so many columns in common.
-    for common in (common..away.len()).step_by(2) {
-        let (rows, next) = inverse.split_at(2 * common + 1);
-        let (mut upper, mut lower) = ([0.0; LANES], [0.0; LANES]);
-        for (&[Lanes(w), Lanes(v)], &Lanes(x)) in rows.as_chunks().0.iter().zip(&*away) {
-            for lane in 0..LANES {
-                upper[lane] += w[lane] * x[lane];
-                lower[lane] += v[lane] * x[lane];
+    triangle(first)
+        + match column < first {
+            true => rows * column + (row - first),
+            false => rows * first + triangle(row - first) + (column - first),
+        }
+}
+
+/// Adds the squares of some rows of W x to those of the rows before, for blocks from a lane on; says what follows in W. x ends
+/// where the rows do.
+#[inline(always)]
+fn add_rows<'w, const ROWS: usize, const N: usize>(
+    inverse: &'w [Lanes],
+    from: usize,
+    x: &[Lanes],
+    squares: &mut [f64; N],
+) -> &'w [Lanes] {
+    let (x, last) = x.split_at(x.len() - ROWS);
+    let (common, rest) = inverse.split_at(ROWS * x.len());
+    let (triangle, next) = rest.split_at(triangle(ROWS));
+    let mut sums = [[0.0; N]; ROWS];
+    for (w, &Lanes(x)) in common.as_chunks::<ROWS>().0.iter().zip(x) {
+        for (sums, &Lanes(w)) in sums.iter_mut().zip(w) {
+            for at in 0..N {
+                sums[at] += w[from + at] * x[at];
             }
         }
-        let (v, x) = (rows[2 * common].0, away[common].0);
-        for lane in 0..LANES {
-            lower[lane] += v[lane] * x[lane];
-            q[lane] += upper[lane] * upper[lane] + lower[lane] * lower[lane];
-        }
-        inverse = next;
     }
-    let grown = std::array::from_fn(|lane| 1.0 + numbers[WEIGHT].0[lane] * q[lane]);
-    let ln_grown = ln_of_all::<LANES>(&grown);
-    let gain = |lane: usize| {
-        numbers[CONSTANT].0[lane] - numbers[EXPONENT].0[lane] * ln_grown[lane]
+    let mut entries = triangle.iter();
+    for row in 0..ROWS {
+        for (&Lanes(x), &Lanes(w)) in last[..=row].iter().zip(&mut entries) {
+            for at in 0..N {
+                sums[row][at] += w[from + at] * x[at];
+            }
+        }
+        for at in 0..N {
+            squares[at] += sums[row][at] * sums[row][at];
+        }
+    }
+    next
+}
+
+/// How far a row is from N blocks from a lane on, and its gains there: |W (y − mean)|², and then their logarithms.
+#[inline(always)]
+fn weigh<const N: usize>(
+    lanes: &[Lanes],
+    from: usize,
+    point: &[f64],
+    away: &mut [Lanes],
+) -> ([f64; N], [f64; N]) {
+    let (numbers, rest) = lanes.split_at(NUMBERS);
+    let (mean, mut inverse) = rest.split_at(away.len());
+    for ((Lanes(away), y), &Lanes(mean)) in away.iter_mut().zip(point).zip(mean) {
+        for at in 0..N {
+            away[at] = y - mean[from + at];
+        }
+    }
+    let (mut q, few) = ([0.0; N], away.len() % TOGETHER);
+    inverse = match few {
+        0 => inverse,
+        1 => add_rows::<1, N>(inverse, from, &away[..1], &mut q),
+        2 => add_rows::<2, N>(inverse, from, &away[..2], &mut q),
+        _ => add_rows::<3, N>(inverse, from, &away[..3], &mut q),
     };
-    Weighed { distances: Lanes(q), gains: Lanes(std::array::from_fn(gain)) }
+    for last in (few + TOGETHER..=away.len()).step_by(TOGETHER) {
+        inverse = add_rows::<TOGETHER, N>(inverse, from, &away[..last], &mut q);
+    }
+    let [constant, exponent, weight] =
+        [CONSTANT, EXPONENT, WEIGHT].map(|number| &numbers[number].0[from..from + N]);
+    let grown = std::array::from_fn(|at| 1.0 + weight[at] * q[at]);
+    let ln_grown = ln_of_all::<N>(&grown);
+    (q, std::array::from_fn(|at| constant[at] - exponent[at] * ln_grown[at]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::factor::{cholesky, invert};
+    use super::*;
+
+    /// xᵀ A⁻¹ x by solving L u = x, one number after the other.
+    fn by_solving(factor: &[f64], x: &[f64]) -> f64 {
+        let (mut u, mut rest, mut sum) = (x.to_vec(), factor, 0.0);
+        for k in 0..x.len() {
+            let solved = u[k] * rest[0];
+            (k + 1..x.len()).for_each(|i| u[i] -= rest[i - k] * solved);
+            sum += solved * solved;
+            rest = &rest[x.len() - k..];
+        }
+        sum
+    }
+
+    /// For matrices of all sizes around those of rows that are taken together, also where one direction is 10⁸ times as wide
+    /// as the others; in six slots, so that some are alone in their four.
+    #[test]
+    fn distances_are_those_that_solving_gives() {
+        let slots = 6;
+        for (d, wide) in (1..=13).flat_map(|d| [(d, 1.0), (d, 1e8)]) {
+            let entry = |i: usize, step: usize| ((i * i * step + 3 * i) % 17) as f64 / 17.0 - 0.4;
+            let (mut kept, mut scales) = (Kept::new(d), Scales::new(d));
+            kept.grow(slots);
+            let mut factors = Vec::new();
+            for slot in 0..slots {
+                let mut factor = Vec::new();
+                for j in 0..d {
+                    for i in j..d {
+                        let sum: f64 = (1..20).map(|s| entry(i + s, s) * entry(j + s, s)).sum();
+                        let far = wide * wide * entry(i + slot, 1) * entry(j + slot, 1);
+                        factor.push(sum + far + f64::from(u8::from(i == j)));
+                    }
+                }
+                cholesky(&mut factor, d, 1.0);
+                let mean: Vec<f64> = (0..d).map(|i| entry(i + 2, slot + 1)).collect();
+                let numbers = Numbers {
+                    constant: 2.0,
+                    exponent: 3.0 + slot as f64,
+                    weight: 0.7,
+                    home: 0.5,
+                    home_weight: 0.1,
+                    ln_det: 0.0,
+                };
+                let mut inverse = kept.write(slot, numbers, &mean);
+                let mut room = vec![f64::NAN; d];
+                invert(&factor, &mut room, |row, column, w| inverse.set(row, column, w));
+                factors.push((factor, mean));
+            }
+            for step in 1..5 {
+                let point: Vec<f64> = (0..d).map(|i| entry(i + 5, step)).collect();
+                kept.weigh_all(&point, &mut scales);
+                let all: Vec<(f64, f64)> = (0..slots).map(|slot| scales.read(slot)).collect();
+                for (slot, (factor, mean)) in factors.iter().enumerate() {
+                    let x: Vec<f64> = point.iter().zip(mean).map(|(y, m)| y - m).collect();
+                    let ((q, gain), exact) = (all[slot], by_solving(factor, &x));
+                    let error = (q - exact).abs() / exact.max(1e-3);
+                    assert!(error < 1e-13 * wide, "{q}, not {exact}, for d = {d}, {wide}");
+                    let exact = 2.0 - (3.0 + slot as f64) * libm::log(1.0 + 0.7 * q);
+                    assert!((gain - exact).abs() < 1e-13 * exact.abs().max(1.0));
+                    assert_eq!(kept.weigh_one(slot, &point, &mut scales), all[slot]);
+                }
+            }
+        }
+    }
 }
