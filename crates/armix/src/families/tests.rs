@@ -81,7 +81,7 @@ fn rows_add_up<F: Family>(families: &[F], members: usize, at: impl Fn(usize, usi
         for (family, sum) in families.iter().zip(sums) {
             let start = kept.len();
             kept.resize(start + family.kept_width(), F::Kept::default());
-            family.keep(sum, &mut kept[start..]);
+            (0..F::LANES).for_each(|lane| family.keep(sum, &mut kept[start..], lane));
         }
     };
     // The first row is full. The others have holes.
@@ -97,18 +97,28 @@ fn rows_add_up<F: Family>(families: &[F], members: usize, at: impl Fn(usize, usi
         let expected: f64 = cells().map(of_cell).sum();
         let (full, base) = (hole > row.len(), F::base_of_row(families, &row));
         keep(&sums, &mut kept);
-        close(base + F::gain_of_row(families, &kept, &row), expected, "a row");
+        let (mut gains, last) = (vec![0.0; F::LANES], F::LANES - 1);
+        let gain = F::gain_of_row(families, &kept, last, &row);
+        close(base + gain, expected, "a row");
+        F::gains_of_row(families, &kept, &row, &mut gains);
+        assert!(gains.iter().all(|other| other.to_bits() == gain.to_bits()), "{gains:?} {gain}");
         if full {
-            close(base + F::gain_of_full_row(families, &kept, &row), expected, "a full row");
+            let gain = F::gain_of_full_row(families, &kept, last, &row);
+            close(base + gain, expected, "a full row");
+            F::gains_of_full_row(families, &kept, &row, &mut gains);
+            assert!(
+                gains.iter().all(|other| other.to_bits() == gain.to_bits()),
+                "{gains:?} {gain}"
+            );
         }
         let mut with = sums.clone();
         cells().for_each(|column| families[column].add(&mut with[column], row[column]));
         keep(&with, &mut kept);
         let with = with.concat();
-        let home = F::gain_of_row_at_home(families, &with, &kept, 0, &row);
+        let home = F::gain_of_row_at_home(families, &with, &kept, last, &row);
         close(base + home, expected, "a row at home");
         if full {
-            let home = F::gain_of_full_row_at_home(families, &with, &kept, 0, &row);
+            let home = F::gain_of_full_row_at_home(families, &with, &kept, last, &row);
             close(base + home, expected, "a full row at home");
         }
     }

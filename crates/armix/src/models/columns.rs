@@ -286,9 +286,12 @@ impl<F: Example> Model for Columns<F> {
             .is_some_and(|(row, _)| self.weigh_for_all(stats, row, slots.len(), &mut load.gains));
         for (&slot, gain) in slots.iter().zip(gains) {
             let (k, at_home) = (slot.index(), home == Some(slot));
+            if let (Some((_, base)), true, false) = (only, all, at_home) {
+                *gain = base + load.gains[k];
+                continue;
+            }
             let (sums, (kept, lane)) = (self.sums(stats, k), self.kept(stats, k));
             *gain = match only {
-                Some((_, base)) if all && !at_home => base + load.gains[k],
                 Some((row, base)) => {
                     base + match (at_home, full) {
                         (false, true) => F::gain_of_full_row(families, kept, lane, row),

@@ -1,6 +1,6 @@
 //! What is kept of sums of reals, for four blocks side by side, and the gains of rows that follow from it.
 
-use crate::special::{fast_ln, ln_of_all};
+use crate::special::ln_by_series;
 
 /// So many blocks are side by side.
 pub(super) const LANES: usize = 4;
@@ -51,24 +51,36 @@ impl Kept {
         let away = place - self.mean[lane];
         1.0 - self.home_weight[lane] * (away * away)
     }
-}
 
-/// The gains of a row of which some cells may be missing, for N blocks from a lane on. Each column has its own number of
-/// values, and needs a logarithm of its own.
-#[inline(always)]
-pub(super) fn gains<const N: usize>(kept: &[Kept], from: usize, row: &[f64]) -> [f64; N] {
-    let mut sums = [0.0; N];
-    for (kept, &place) in kept.iter().zip(row) {
-        if place == MISSING {
-            continue;
-        }
-        let ln_grown = ln_of_all(&kept.joining::<N>(from, place));
-        let (constant, exponent) =
-            (lanes::<N>(kept.constant, from), lanes::<N>(kept.exponent, from));
-        for at in 0..N {
-            sums[at] += constant[at] - exponent[at] * ln_grown[at];
+    /// The gain of a value at this place in one of the blocks.
+    #[inline(always)]
+    fn gain(&self, lane: usize, place: f64) -> f64 {
+        let away = place - self.mean[lane];
+        let grown = 1.0 + self.weight[lane] * (away * away);
+        self.constant[lane] - self.exponent[lane] * ln_by_series(grown)
+    }
+
+    /// Adds the gains of a value in all of them. As a function of its own it is made of vector instructions.
+    #[inline(never)]
+    fn add_gains(&self, place: f64, sums: &mut [f64; LANES]) {
+        for lane in 0..LANES {
+            sums[lane] += self.gain(lane, place);
         }
     }
+}
+
+/// The gain of a row of which some cells may be missing, for the block in a lane. Each column has its own number of
+/// values, and needs a logarithm of its own.
+pub(super) fn gain(kept: &[Kept], lane: usize, row: &[f64]) -> f64 {
+    let seen = kept.iter().zip(row).filter(|(_, place)| **place != MISSING);
+    seen.fold(0.0, |sum, (kept, &place)| sum + kept.gain(lane, place))
+}
+
+/// The same for all lanes at once.
+pub(super) fn gains(kept: &[Kept], row: &[f64]) -> [f64; LANES] {
+    let mut sums = [0.0; LANES];
+    let seen = kept.iter().zip(row).filter(|(_, place)| **place != MISSING);
+    seen.for_each(|(kept, &place)| kept.add_gains(place, &mut sums));
     sums
 }
 
@@ -84,7 +96,8 @@ pub(super) fn gains_of_full<const N: usize>(kept: &[Kept], from: usize, row: &[f
             let exponent = lanes::<N>(first.exponent, from);
             std::array::from_fn(|at| sums[at] - exponent[at] * ln_products[at])
         }
-        None => gains(kept, from, row),
+        None if N == LANES => lanes(gains(kept, row), 0),
+        None => std::array::from_fn(|at| gain(kept, from + at, row)),
     }
 }
 
@@ -122,9 +135,8 @@ fn sums_and_ln_products<const N: usize>(
         if !products.iter().all(|product| product.is_finite()) {
             return None;
         }
-        let ln_product = ln_of_all(&products);
         for at in 0..N {
-            ln_products[at] += ln_product[at];
+            ln_products[at] += ln_by_series(products[at]);
         }
     }
     Some((sums, ln_products))
@@ -154,32 +166,35 @@ pub(super) fn gain_at_home(
         MISSING => 0.0,
         place => match kept[column].left(lane, place) {
             left if left < LEFT => loss(column, place),
-            left => kept[column].home[lane] + (kept[column].exponent[lane] - 1.0) * fast_ln(left),
+            left => {
+                let exponent = kept[column].exponent[lane] - 1.0;
+                kept[column].home[lane] + exponent * ln_by_series(left)
+            }
         },
     };
-    let ((some, last), (cells, _)) = (kept.as_chunks::<CELLS>(), row.as_chunks::<CELLS>());
-    let of_some = |(at, (kept, row)): (usize, (&[Kept; CELLS], &[f64; CELLS]))| {
+    let ((some, last), (cells, _)) = (kept.as_chunks::<AT_HOME>(), row.as_chunks::<AT_HOME>());
+    let of_some = |(at, (kept, row)): (usize, (&[Kept; AT_HOME], &[f64; AT_HOME]))| {
         gain_of_some_at_home(kept, lane, row)
-            .unwrap_or_else(|| (CELLS * at..CELLS * (at + 1)).map(of_cell).sum())
+            .unwrap_or_else(|| (AT_HOME * at..AT_HOME * (at + 1)).map(of_cell).sum())
     };
     some.iter().zip(cells).enumerate().map(of_some).sum::<f64>()
         + (kept.len() - last.len()..kept.len()).map(of_cell).sum::<f64>()
 }
 
 /// At home so many cells take their logarithms together. Nothing is skipped, so that there are vector instructions for all.
-const CELLS: usize = 4;
+const AT_HOME: usize = 4;
 
 #[inline(always)]
-fn gain_of_some_at_home(kept: &[Kept; CELLS], lane: usize, row: &[f64; CELLS]) -> Option<f64> {
+fn gain_of_some_at_home(kept: &[Kept; AT_HOME], lane: usize, row: &[f64; AT_HOME]) -> Option<f64> {
     let seen = row.map(|place| if place == MISSING { 0.0 } else { 1.0 });
-    let left: [f64; CELLS] = std::array::from_fn(|at| {
+    let left: [f64; AT_HOME] = std::array::from_fn(|at| {
         let place = if row[at] == MISSING { kept[at].mean[lane] } else { row[at] };
         kept[at].left(lane, place)
     });
     if left.iter().any(|&left| left < LEFT) {
         return None;
     }
-    let ln_left = ln_of_all(&left);
+    let ln_left = left.map(ln_by_series);
     let gain = |at: usize| {
         seen[at] * (kept[at].home[lane] + (kept[at].exponent[lane] - 1.0) * ln_left[at])
     };

@@ -230,11 +230,10 @@ impl Family for Gaussian {
         kept.home[lane] = home;
     }
     fn gain_of_row(_families: &[Self], kept: &[Kept], lane: usize, row: &[f64]) -> f64 {
-        let [gain] = kept::gains(kept, lane % LANES, row);
-        gain
+        kept::gain(kept, lane % LANES, row)
     }
     fn gains_of_row(_families: &[Self], kept: &[Kept], row: &[f64], gains: &mut [f64]) {
-        gains.copy_from_slice(&kept::gains::<LANES>(kept, 0, row));
+        gains.copy_from_slice(&kept::gains(kept, row));
     }
     fn gain_of_full_row(_families: &[Self], kept: &[Kept], lane: usize, row: &[f64]) -> f64 {
         let [gain] = kept::gains_of_full(kept, lane % LANES, row);
