@@ -67,7 +67,7 @@ pub fn ln_by_series(x: f64) -> f64 {
     const ROOT: u64 = std::f64::consts::FRAC_1_SQRT_2.to_bits();
     // What is left of the series, for |s| ≤ 3 − √8 as right as it can be with seven numbers.
     const C: [f64; 7] = [
-        0.666_666_666_666_666_97,
+        0.666_666_666_666_667,
         0.399_999_999_998_995_04,
         0.285_714_286_259_754_85,
         0.222_222_111_347_950_8,
