@@ -79,15 +79,21 @@ impl Family for Binary {
     fn mean(&self, sum: &[u64]) -> f64 {
         (sum[0] as f64 + self.beta.0) / (sum[1] as f64 + self.beta.0 + self.beta.1)
     }
-    fn keep(&self, sum: &[u64], kept: &mut [f64]) {
+    fn keep(&self, sum: &[u64], kept: &mut [f64], _lane: usize) {
         kept[0] = self.coin.gain(sum[0], sum[1], 0, 1);
         kept[1] = self.coin.gain(sum[0], sum[1], 1, 1);
     }
-    fn gain_of_row(_families: &[Self], kept: &[f64], row: &[u8]) -> f64 {
+    fn gain_of_row(_families: &[Self], kept: &[f64], _lane: usize, row: &[u8]) -> f64 {
         let cells = row.iter().zip(kept.chunks_exact(2)).filter(|(x, _)| **x != Self::MISSING);
         cells.map(|(&x, kept)| kept[usize::from(x)]).sum()
     }
-    fn gain_of_row_at_home(families: &[Self], sums: &[u64], _kept: &[f64], row: &[u8]) -> f64 {
+    fn gain_of_row_at_home(
+        families: &[Self],
+        sums: &[u64],
+        _kept: &[f64],
+        _lane: usize,
+        row: &[u8],
+    ) -> f64 {
         let cells = families.iter().zip(sums.chunks_exact(2)).zip(row);
         let cells = cells.filter(|(_, x)| **x != Self::MISSING);
         cells.map(|((family, sum), &x)| family.loss(sum, &[u64::from(x), 1])).sum()

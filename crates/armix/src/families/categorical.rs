@@ -131,14 +131,14 @@ impl Family for Categorical {
         let all = self.total(sum) as f64 + self.beta * self.levels as f64;
         (0..self.levels).map(level).sum::<f64>() / all
     }
-    fn keep(&self, sum: &[u64], kept: &mut [f64]) {
+    fn keep(&self, sum: &[u64], kept: &mut [f64], _lane: usize) {
         let all = self.of_all.ln.at(self.total(sum) as u32);
         for (kept, &count) in kept.iter_mut().zip(&sum[..self.levels]) {
             *kept = self.of_level.ln.at(count as u32) - all;
         }
     }
     #[inline]
-    fn gain_of_row(_families: &[Self], kept: &[f64], row: &[u32]) -> f64 {
+    fn gain_of_row(_families: &[Self], kept: &[f64], _lane: usize, row: &[u32]) -> f64 {
         // A missing level is beyond all others. Four sums at a time, as additions wait for each other.
         let of = |level: u32| kept.get(level as usize).copied().unwrap_or(0.0);
         let quads = row.chunks_exact(4);
@@ -151,7 +151,13 @@ impl Family for Categorical {
         }
         rest + ((sums[0] + sums[1]) + (sums[2] + sums[3]))
     }
-    fn gain_of_row_at_home(families: &[Self], mut sums: &[u64], _kept: &[f64], row: &[u32]) -> f64 {
+    fn gain_of_row_at_home(
+        families: &[Self],
+        mut sums: &[u64],
+        _kept: &[f64],
+        _lane: usize,
+        row: &[u32],
+    ) -> f64 {
         let mut gain = 0.0;
         for (family, &level) in families.iter().zip(row) {
             let (sum, next) = sums.split_at(family.width());

@@ -47,8 +47,11 @@ pub trait Family: Clone + Debug + Send + Sync + 'static {
     /// What sums are made of.
     type Word: Word;
 
-    /// What is kept of a sum, so that the gain of a single value is fast.
+    /// What is kept of the sums of [`Family::LANES`] blocks, so that the gain of a single value is fast.
     type Kept: Copy + Default + Debug + Send + Sync + 'static;
+
+    /// So many blocks are kept side by side, where a row is best weighed for several at once. Each has a *lane*.
+    const LANES: usize = 1;
 
     /// The parameter.
     type Parameter;
@@ -94,8 +97,8 @@ pub trait Family: Clone + Debug + Send + Sync + 'static {
     /// The mean of the next value. (Of levels it means nothing.)
     fn mean(&self, sum: &[Self::Word]) -> f64;
 
-    /// Computes what is kept of a sum.
-    fn keep(&self, sum: &[Self::Word], kept: &mut [Self::Kept]);
+    /// Computes what is kept of a sum, in a lane.
+    fn keep(&self, sum: &[Self::Word], kept: &mut [Self::Kept], lane: usize);
 
     /// What the gains of a row have in common, whatever the sums and hyper-parameters: it is left out of the
     /// functions below.
@@ -103,21 +106,55 @@ pub trait Family: Clone + Debug + Send + Sync + 'static {
         0.0
     }
 
-    /// ln p(row | the sums of which this is kept) but for [`Family::base_of_row`], of one value a column; all
+    /// ln p(row | the sums of which this is kept in a lane) but for [`Family::base_of_row`], of one value a column; all
     /// columns are of this family.
-    fn gain_of_row(families: &[Self], kept: &[Self::Kept], row: &[Self::Value]) -> f64;
+    fn gain_of_row(families: &[Self], kept: &[Self::Kept], lane: usize, row: &[Self::Value])
+    -> f64;
+
+    /// The same for all lanes at once, to the same last bit.
+    #[inline]
+    fn gains_of_row(
+        families: &[Self],
+        kept: &[Self::Kept],
+        row: &[Self::Value],
+        gains: &mut [f64],
+    ) {
+        for (lane, gain) in gains.iter_mut().enumerate() {
+            *gain = Self::gain_of_row(families, kept, lane, row);
+        }
+    }
 
     /// ln p(row | the rest) but for [`Family::base_of_row`], if the sums, and what is kept of them, still count the row.
     fn gain_of_row_at_home(
         families: &[Self],
         sums: &[Self::Word],
         kept: &[Self::Kept],
+        lane: usize,
         row: &[Self::Value],
     ) -> f64;
 
     /// [`Family::gain_of_row`] in a table in which nothing is missing: all columns of a block have as many values.
-    fn gain_of_full_row(families: &[Self], kept: &[Self::Kept], row: &[Self::Value]) -> f64 {
-        Self::gain_of_row(families, kept, row)
+    #[inline]
+    fn gain_of_full_row(
+        families: &[Self],
+        kept: &[Self::Kept],
+        lane: usize,
+        row: &[Self::Value],
+    ) -> f64 {
+        Self::gain_of_row(families, kept, lane, row)
+    }
+
+    /// The same for all lanes at once, to the same last bit.
+    #[inline]
+    fn gains_of_full_row(
+        families: &[Self],
+        kept: &[Self::Kept],
+        row: &[Self::Value],
+        gains: &mut [f64],
+    ) {
+        for (lane, gain) in gains.iter_mut().enumerate() {
+            *gain = Self::gain_of_full_row(families, kept, lane, row);
+        }
     }
 
     /// [`Family::gain_of_row_at_home`] in such a table.
@@ -125,9 +162,10 @@ pub trait Family: Clone + Debug + Send + Sync + 'static {
         families: &[Self],
         sums: &[Self::Word],
         kept: &[Self::Kept],
+        lane: usize,
         row: &[Self::Value],
     ) -> f64 {
-        Self::gain_of_row_at_home(families, sums, kept, row)
+        Self::gain_of_row_at_home(families, sums, kept, lane, row)
     }
 
     /// The families of columns with these values, whose scale is that of the data.

@@ -216,7 +216,7 @@ impl Family for Poisson {
     fn mean(&self, sum: &[i128]) -> f64 {
         (self.shape + sum[1] as f64) / (self.own_rate() + sum[0] as f64)
     }
-    fn keep(&self, sum: &[i128], kept: &mut [Kept]) {
+    fn keep(&self, sum: &[i128], kept: &mut [Kept], _lane: usize) {
         let (a, b) = (self.shape + sum[1] as f64, self.own_rate() + sum[0] as f64);
         // What would be left without one of the counts, from the exact number.
         let ln_less =
@@ -236,7 +236,7 @@ impl Family for Poisson {
         -observed.map(|&x| family.ln_factorial(x)).sum::<f64>()
     }
     #[inline]
-    fn gain_of_row(families: &[Self], kept: &[Kept], row: &[u32]) -> f64 {
+    fn gain_of_row(families: &[Self], kept: &[Kept], _lane: usize, row: &[u32]) -> f64 {
         let Some(family) = families.first() else { return 0.0 }; // All share their tables.
         let tables = &*family.tables;
         // Nearly all cells are found in the table. A missing count is not: it leads beyond every table.
@@ -245,7 +245,13 @@ impl Family for Poisson {
             None => tables.gain_of_rare(kept, x),
         })
     }
-    fn gain_of_row_at_home(families: &[Self], _sums: &[i128], kept: &[Kept], row: &[u32]) -> f64 {
+    fn gain_of_row_at_home(
+        families: &[Self],
+        _sums: &[i128],
+        kept: &[Kept],
+        _lane: usize,
+        row: &[u32],
+    ) -> f64 {
         let Some(family) = families.first() else { return 0.0 }; // All share their tables.
         let tables = &*family.tables;
         sum_of_cells(kept, row, |kept, x| {

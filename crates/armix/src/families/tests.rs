@@ -51,18 +51,18 @@ fn conforms<F: Family>(family: &F, values: &[f64], naive: impl Fn(&[f64]) -> f64
         let gain = naive(&values[..=split]) - naive(few);
         close(family.ln_predictive(&few_sum, next), gain, "ln_predictive");
         let row = [family.encode(next)];
-        family.keep(&few_sum, &mut kept);
+        family.keep(&few_sum, &mut kept, 0);
         let base = F::base_of_row(one, &row);
-        close(base + F::gain_of_row(one, &kept, &row), gain, "gain_of_row");
+        close(base + F::gain_of_row(one, &kept, 0, &row), gain, "gain_of_row");
         let mut with = few_sum.clone();
         family.add(&mut with, row[0]);
-        family.keep(&with, &mut kept);
-        let at_home = base + F::gain_of_row_at_home(one, &with, &kept, &row);
+        family.keep(&with, &mut kept, 0);
+        let at_home = base + F::gain_of_row_at_home(one, &with, &kept, 0, &row);
         close(at_home, gain, "gain_of_row_at_home");
         family.sub(&mut with, row[0]);
         assert_eq!(with, few_sum);
-        assert_eq!(F::gain_of_row(one, &kept, &[F::MISSING]), 0.0);
-        assert_eq!(F::gain_of_row_at_home(one, &with, &kept, &[F::MISSING]), 0.0);
+        assert_eq!(F::gain_of_row(one, &kept, 0, &[F::MISSING]), 0.0);
+        assert_eq!(F::gain_of_row_at_home(one, &with, &kept, 0, &[F::MISSING]), 0.0);
     }
     let empty = vec![F::Word::default(); family.width()];
     assert_eq!(family.ln_evidence(&empty), 0.0, "no values have evidence 1");
@@ -81,7 +81,7 @@ fn rows_add_up<F: Family>(families: &[F], members: usize, at: impl Fn(usize, usi
         for (family, sum) in families.iter().zip(sums) {
             let start = kept.len();
             kept.resize(start + family.kept_width(), F::Kept::default());
-            family.keep(sum, &mut kept[start..]);
+            (0..F::LANES).for_each(|lane| family.keep(sum, &mut kept[start..], lane));
         }
     };
     // The first row is full. The others have holes.
@@ -97,18 +97,28 @@ fn rows_add_up<F: Family>(families: &[F], members: usize, at: impl Fn(usize, usi
         let expected: f64 = cells().map(of_cell).sum();
         let (full, base) = (hole > row.len(), F::base_of_row(families, &row));
         keep(&sums, &mut kept);
-        close(base + F::gain_of_row(families, &kept, &row), expected, "a row");
+        let (mut gains, last) = (vec![0.0; F::LANES], F::LANES - 1);
+        let gain = F::gain_of_row(families, &kept, last, &row);
+        close(base + gain, expected, "a row");
+        F::gains_of_row(families, &kept, &row, &mut gains);
+        assert!(gains.iter().all(|other| other.to_bits() == gain.to_bits()), "{gains:?} {gain}");
         if full {
-            close(base + F::gain_of_full_row(families, &kept, &row), expected, "a full row");
+            let gain = F::gain_of_full_row(families, &kept, last, &row);
+            close(base + gain, expected, "a full row");
+            F::gains_of_full_row(families, &kept, &row, &mut gains);
+            assert!(
+                gains.iter().all(|other| other.to_bits() == gain.to_bits()),
+                "{gains:?} {gain}"
+            );
         }
         let mut with = sums.clone();
         cells().for_each(|column| families[column].add(&mut with[column], row[column]));
         keep(&with, &mut kept);
         let with = with.concat();
-        let home = F::gain_of_row_at_home(families, &with, &kept, &row);
+        let home = F::gain_of_row_at_home(families, &with, &kept, last, &row);
         close(base + home, expected, "a row at home");
         if full {
-            let home = F::gain_of_full_row_at_home(families, &with, &kept, &row);
+            let home = F::gain_of_full_row_at_home(families, &with, &kept, last, &row);
             close(base + home, expected, "a full row at home");
         }
     }
@@ -238,9 +248,9 @@ fn gaussian_does_not_cancel() {
     let grid = Grid::new(values.iter().copied(), 10);
     let family = Gaussian::new(&[(0.0, 1.0, grid)], (0.1, 2.0, 1e-3), 10).remove(0);
     let (sum, mut kept) = (sum_of(&family, &values), [GaussianKept::default()]);
-    family.keep(&sum, &mut kept);
+    family.keep(&sum, &mut kept, 0);
     let row = [family.encode(1e7)];
-    let gain = Gaussian::gain_of_row_at_home(std::slice::from_ref(&family), &sum, &kept, &row);
+    let gain = Gaussian::gain_of_row_at_home(std::slice::from_ref(&family), &sum, &kept, 0, &row);
     close(gain, family.ln_predictive(&sum_of(&family, &values[1..]), 1e7), "an outlier at home");
 }
 

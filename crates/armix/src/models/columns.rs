@@ -37,7 +37,7 @@ struct Cells<F: Family> {
     bases: Vec<f64>,
     /// Where the sum of each column begins, and how long all are together …
     sum_at: Vec<usize>,
-    /// … and the same for what is kept.
+    /// … and the same for what is kept of blocks that are side by side.
     kept_at: Vec<usize>,
 }
 
@@ -70,7 +70,7 @@ impl<F: Family> Cells<F> {
     }
 }
 
-/// The statistics of the blocks, slot after slot and column after column.
+/// The statistics of the blocks, slot after slot and column after column. What is kept of some slots is side by side.
 #[derive(Debug)]
 pub struct Sums<F: Family> {
     slots: usize,
@@ -95,6 +95,8 @@ impl<F: Family> Clone for Sums<F> {
 pub struct Rows<F: Family> {
     only: Option<usize>,
     sums: Vec<F::Word>,
+    /// Room for the gains of a row in all slots.
+    gains: Vec<f64>,
 }
 
 impl<F: Family> Columns<F> {
@@ -116,11 +118,38 @@ impl<F: Family> Columns<F> {
         &stats.sums[slot * width..(slot + 1) * width]
     }
 
-    /// What is kept of the sums of a slot.
+    /// What is kept of the sums of a slot and those beside it, and its lane.
     #[inline]
-    fn kept<'s>(&self, stats: &'s Sums<F>, slot: usize) -> &'s [F::Kept] {
+    fn kept<'s>(&self, stats: &'s Sums<F>, slot: usize) -> (&'s [F::Kept], usize) {
+        let (width, at) = (self.data.kept_at[self.data.d], slot / F::LANES);
+        (&stats.kept[at * width..(at + 1) * width], slot % F::LANES)
+    }
+
+    /// Weighs a row for all slots, if they are kept side by side and this takes less than weighing it for so many of them one
+    /// after the other; says whether it did.
+    #[inline]
+    fn weigh_for_all(
+        &self,
+        stats: &Sums<F>,
+        row: &[F::Value],
+        slots: usize,
+        gains: &mut Vec<f64>,
+    ) -> bool {
         let width = self.data.kept_at[self.data.d];
-        &stats.kept[slot * width..(slot + 1) * width]
+        if F::LANES == 1 || width == 0 || stats.kept.len() > slots / 2 * width {
+            return false;
+        }
+        let length = stats.kept.len() / width * F::LANES;
+        if gains.len() != length {
+            gains.resize(length, 0.0);
+        }
+        for (kept, gains) in stats.kept.chunks_exact(width).zip(gains.chunks_exact_mut(F::LANES)) {
+            match self.data.full {
+                true => F::gains_of_full_row(&self.families, kept, row, gains),
+                false => F::gains_of_row(&self.families, kept, row, gains),
+            }
+        }
+        true
     }
 
     /// The sum of one column.
@@ -134,8 +163,9 @@ impl<F: Family> Columns<F> {
     fn keep(&self, stats: &mut Sums<F>, slot: usize, column: usize) {
         let Cells { d, sum_at, kept_at, .. } = &*self.data;
         let sums = &stats.sums[slot * sum_at[*d]..][sum_at[column]..sum_at[column + 1]];
-        let kept = &mut stats.kept[slot * kept_at[*d]..][kept_at[column]..kept_at[column + 1]];
-        self.families[column].keep(sums, kept);
+        let start = slot / F::LANES * kept_at[*d];
+        let kept = &mut stats.kept[start..][kept_at[column]..kept_at[column + 1]];
+        self.families[column].keep(sums, kept, slot % F::LANES);
     }
 
     /// Changes the sums of a slot by what rows carry.
@@ -200,7 +230,8 @@ impl<F: Example> Model for Columns<F> {
     }
 
     fn empty_load(&self) -> Rows<F> {
-        Rows { only: None, sums: vec![F::Word::default(); self.data.sum_at[self.data.d]] }
+        let sums = vec![F::Word::default(); self.data.sum_at[self.data.d]];
+        Rows { only: None, sums, gains: Vec::new() }
     }
 
     fn grow(&self, stats: &mut Sums<F>, slots: usize) {
@@ -209,7 +240,8 @@ impl<F: Example> Model for Columns<F> {
             let slot = stats.slots;
             stats.slots += 1;
             stats.sums.resize(stats.slots * sum_at[*d], F::Word::default());
-            stats.kept.resize(stats.slots * kept_at[*d], F::Kept::default());
+            let beside = stats.slots.div_ceil(F::LANES);
+            stats.kept.resize(beside * kept_at[*d], F::Kept::default());
             (0..*d).for_each(|column| self.keep(stats, slot, column));
         }
     }
@@ -250,16 +282,24 @@ impl<F: Example> Model for Columns<F> {
     ) {
         let (families, full) = (&self.families, self.data.full);
         let only = load.only.map(|row| (self.data.row(row), self.data.bases[row]));
+        let all = only
+            .is_some_and(|(row, _)| self.weigh_for_all(stats, row, slots.len(), &mut load.gains));
         for (&slot, gain) in slots.iter().zip(gains) {
             let (k, at_home) = (slot.index(), home == Some(slot));
-            let (sums, kept) = (self.sums(stats, k), self.kept(stats, k));
+            if let (Some((_, base)), true, false) = (only, all, at_home) {
+                *gain = base + load.gains[k];
+                continue;
+            }
+            let (sums, (kept, lane)) = (self.sums(stats, k), self.kept(stats, k));
             *gain = match only {
                 Some((row, base)) => {
                     base + match (at_home, full) {
-                        (false, true) => F::gain_of_full_row(families, kept, row),
-                        (false, false) => F::gain_of_row(families, kept, row),
-                        (true, true) => F::gain_of_full_row_at_home(families, sums, kept, row),
-                        (true, false) => F::gain_of_row_at_home(families, sums, kept, row),
+                        (false, true) => F::gain_of_full_row(families, kept, lane, row),
+                        (false, false) => F::gain_of_row(families, kept, lane, row),
+                        (true, true) => {
+                            F::gain_of_full_row_at_home(families, sums, kept, lane, row)
+                        }
+                        (true, false) => F::gain_of_row_at_home(families, sums, kept, lane, row),
                     }
                 }
                 None => (families.iter().enumerate())
@@ -362,8 +402,8 @@ impl<F: Example> Model for Columns<F> {
 
     fn stats_bytes(&self, blocks: usize) -> u64 {
         let Cells { d, sum_at, kept_at, .. } = &*self.data;
-        let slot = sum_at[*d] * size_of::<F::Word>() + kept_at[*d] * size_of::<F::Kept>();
-        (blocks * slot) as u64
+        let kept = blocks.div_ceil(F::LANES) * kept_at[*d] * size_of::<F::Kept>();
+        (blocks * sum_at[*d] * size_of::<F::Word>() + kept) as u64
     }
 }
 

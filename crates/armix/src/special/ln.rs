@@ -55,6 +55,38 @@ pub fn ln_of_all<const N: usize>(numbers: &[f64; N]) -> [f64; N] {
     logarithms
 }
 
+/// ln x for a normal x > 0, by a series instead of a table, so that loops over this become vector instructions. The error is
+/// below 2 units in the last place, also where ln x is near 0.
+///
+/// x = 2ᵉ m with √½ ≤ m < √2, and ln m = 2 artanh s = 2 (s + s³/3 + …) with s = (m − 1) / (m + 1).
+#[inline(always)]
+pub fn ln_by_series(x: f64) -> f64 {
+    const MANTISSA: u64 = (1 << 52) - 1;
+    // 2⁵² and a whole number below it, as a float: there is no vector instruction that converts.
+    const TWO_TO_52: u64 = (1023 + 52) << 52;
+    const ROOT: u64 = std::f64::consts::FRAC_1_SQRT_2.to_bits();
+    // What is left of the series, for |s| ≤ 3 − √8 as right as it can be with seven numbers.
+    const C: [f64; 7] = [
+        0.666_666_666_666_667,
+        0.399_999_999_998_995_04,
+        0.285_714_286_259_754_85,
+        0.222_222_111_347_950_8,
+        0.181_828_891_252_617_22,
+        0.153_317_216_005_560_41,
+        0.146_164_496_850_434_06,
+    ];
+    let above = x.to_bits().wrapping_add((1023 << 52) - ROOT);
+    let exponent = f64::from_bits(above >> 52 | TWO_TO_52) - ((1u64 << 52) + 1023) as f64;
+    let m = f64::from_bits((above & MANTISSA) + ROOT);
+    let s = (m - 1.0) / (m + 1.0);
+    let z = s * s;
+    let z2 = z * z;
+    // Two sums, as each waits for its last term.
+    let even = ((C[6] * z2 + C[4]) * z2 + C[2]) * z2 + C[0];
+    let odd = (C[5] * z2 + C[3]) * z2 + C[1];
+    (exponent * std::f64::consts::LN_2 + 2.0 * s) + s * z * (even + z * odd)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,6 +101,19 @@ mod tests {
                 "ln {x} = {expected}, not {fast}"
             );
             x *= 1.000_037;
+        }
+    }
+
+    #[test]
+    fn the_series_agrees_with_libm() {
+        let mut x = f64::MIN_POSITIVE;
+        while x < 1e300 {
+            let numbers = [x, 1.000_3 * x, 1.4 * x, 1.0 / x, 1.0 + x.sqrt(), 1.0 - x.min(0.9)];
+            for x in numbers {
+                let (fast, expected) = (ln_by_series(x), libm::log(x));
+                assert!((fast - expected).abs() <= 4.5e-16 * expected.abs(), "ln {x}: {fast}");
+            }
+            x *= 1.003_7;
         }
     }
 

@@ -11,7 +11,7 @@ mod rising;
 
 pub use coin::{BetaBernoulli, FEW, InTables, Tossed, Tosses, evidence_of_tosses};
 pub use exp::{LANES, exponentials};
-pub use ln::{ln as fast_ln, ln_of_all};
+pub use ln::{ln as fast_ln, ln_by_series, ln_of_all};
 pub use rising::{Landmark, LnRising, LnTable};
 
 /// ln Γ(x) for x > 0.

@@ -2,6 +2,7 @@
 
 mod factor;
 mod impute;
+mod kept;
 mod points;
 
 use crate::data::Column;
@@ -11,8 +12,9 @@ use crate::hyper::{Hyper, HyperPrior};
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot};
 use crate::prior::positive;
-use crate::special::{fast_ln, ln_gamma};
-use factor::{cholesky, difference, invert, padded, squared_norm, tiled, triangle};
+use crate::special::ln_gamma;
+use factor::{cholesky, invert, triangle};
+use kept::{Kept, Numbers, Scales};
 use points::Points;
 use std::f64::consts::PI;
 use std::sync::Arc;
@@ -38,28 +40,13 @@ pub struct Niw {
 /// Simulated numbers are at most so many standard deviations away: tails can be too heavy for a number.
 const LARGEST: f64 = 1e100;
 
-/// What is kept of a block before its mean and the inverse of its factor.
-const NUMBERS: usize = 6;
-/// ln p(y) = `CONSTANT` − `EXPONENT` ln(1 + `WEIGHT` q), where q is δᵀΨₙ⁻¹δ and δ is y minus the mean; …
-const CONSTANT: usize = 0;
-const EXPONENT: usize = 1;
-const WEIGHT: usize = 2;
-/// … if the block counts y already, `HOME` + (`EXPONENT` − 1) ln(1 − `HOME_WEIGHT` q).
-const HOME: usize = 3;
-const HOME_WEIGHT: usize = 4;
-/// ln |Ψₙ|.
-const LN_DET: usize = 5;
-
-/// Where less than this is left of |Ψ| without a row, too many digits are lost to say how much.
-const LEFT: f64 = 0.01;
-
 /// The statistics of the blocks, slot after slot.
 #[derive(Debug)]
 pub struct Moments {
     slots: usize,
     sums: Vec<i128>,
-    /// Six numbers, the mean, and the inverse of the factor in tiles; always as computed from the sums.
-    kept: Vec<f64>,
+    /// Always as computed from the sums.
+    kept: Kept,
     room: Room,
 }
 
@@ -86,6 +73,7 @@ pub struct Rows {
     sums: Vec<i128>,
     both: Vec<i128>,
     room: Room,
+    scales: Scales,
 }
 
 /// Room for computing.
@@ -103,7 +91,7 @@ impl Room {
             centres: vec![Centre::default(); d],
             mean: vec![0.0; d],
             factor: vec![0.0; triangle(d)],
-            column: vec![0.0; padded(d)],
+            column: vec![0.0; d],
         }
     }
 }
@@ -179,18 +167,9 @@ impl Niw {
         Values { kappa: self.kappa, freedom: self.freedom, psi: self.psi }
     }
 
-    fn kept_width(&self) -> usize {
-        NUMBERS + padded(self.data.d) + tiled(self.data.d)
-    }
-
     fn sum<'s>(&self, stats: &'s Moments, slot: usize) -> &'s [i128] {
         let width = self.data.width();
         &stats.sums[slot * width..(slot + 1) * width]
-    }
-
-    fn kept<'s>(&self, stats: &'s Moments, slot: usize) -> &'s [f64] {
-        let width = self.kept_width();
-        &stats.kept[slot * width..(slot + 1) * width]
     }
 
     /// Where the values of n rows with this sum are in a column.
@@ -250,61 +229,63 @@ impl Niw {
             - n * self.data.ln_scale
     }
 
-    /// Computes what is kept of a sum.
-    fn keep(&self, sum: &[i128], kept: &mut [f64], room: &mut Room) {
-        let d = self.data.d;
-        let (numbers, rest) = kept.split_at_mut(NUMBERS);
-        let (mean, inverse) = rest.split_at_mut(padded(d));
+    /// Brings what is kept of a slot up to date with its sum.
+    fn keep(&self, stats: &mut Moments, slot: usize) {
+        let (d, width) = (self.data.d, self.data.width());
+        let Moments { sums, kept, room, .. } = stats;
+        let sum = &sums[slot * width..(slot + 1) * width];
         let ln_det = self.factorise(self.values(), sum, room);
-        mean[..d].copy_from_slice(&room.mean);
-        invert(&room.factor, d, &mut room.column, inverse);
         let (n, dim) = (sum[0] as f64, d as f64);
         let (kappa, nu) = (self.kappa + n, dim - 1.0 + self.freedom + n);
         let shared = -0.5 * dim * libm::log(PI) - 0.5 * ln_det - self.data.ln_scale;
         let ln_gammas = |nu: f64| ln_gamma(0.5 * (nu + 1.0)) - ln_gamma(0.5 * (nu + 1.0 - dim));
-        numbers[CONSTANT] = shared + ln_gammas(nu) + 0.5 * dim * libm::log(kappa / (kappa + 1.0));
-        numbers[EXPONENT] = 0.5 * (nu + 1.0);
-        numbers[WEIGHT] = kappa / (kappa + 1.0);
-        if sum[0] > 0 {
-            let less = (self.kappa + (n - 1.0)) / kappa;
-            numbers[HOME] = shared + ln_gammas(nu - 1.0) + 0.5 * dim * libm::log(less);
-            numbers[HOME_WEIGHT] = 1.0 / less;
-        }
-        numbers[LN_DET] = ln_det;
+        let (home, home_weight) = match sum[0] {
+            0 => (0.0, 0.0),
+            _ => {
+                let less = (self.kappa + (n - 1.0)) / kappa;
+                (shared + ln_gammas(nu - 1.0) + 0.5 * dim * libm::log(less), 1.0 / less)
+            }
+        };
+        let numbers = Numbers {
+            constant: shared + ln_gammas(nu) + 0.5 * dim * libm::log(kappa / (kappa + 1.0)),
+            exponent: 0.5 * (nu + 1.0),
+            weight: kappa / (kappa + 1.0),
+            home,
+            home_weight,
+            ln_det,
+        };
+        let mut inverse = kept.write(slot, numbers, &room.mean);
+        invert(&room.factor, &mut room.column, |row, column, w| inverse.set(row, column, w));
     }
 
-    fn keep_slot(&self, stats: &mut Moments, slot: usize) {
-        let (sum, kept) = (self.data.width(), self.kept_width());
-        self.keep(
-            &stats.sums[slot * sum..(slot + 1) * sum],
-            &mut stats.kept[slot * kept..(slot + 1) * kept],
-            &mut stats.room,
-        );
-    }
-
-    /// q = δᵀΨₙ⁻¹δ, where `away` is room for δ.
+    /// The gains of a single row, but for a home of which too little is left without it: `None` says so.
     #[inline]
-    fn distance(&self, kept: &[f64], point: &[f64], away: &mut [f64]) -> f64 {
-        let (mean, inverse) = kept[NUMBERS..].split_at(point.len());
-        difference(point, mean, away);
-        squared_norm(inverse, away)
-    }
-
-    /// The gain of a single row; `None` in its home, if too little is left of that without it.
-    #[inline]
-    fn gain_of_one(
+    fn gains_of_one(
         &self,
-        kept: &[f64],
-        point: &[f64],
-        at_home: bool,
-        away: &mut [f64],
-    ) -> Option<f64> {
-        let q = self.distance(kept, point, away);
-        if !at_home {
-            return Some(kept[CONSTANT] - kept[EXPONENT] * fast_ln(1.0 + kept[WEIGHT] * q));
+        stats: &Moments,
+        (row, scales): (usize, &mut Scales),
+        home: Option<Slot>,
+        slots: &[Slot],
+        gains: &mut [f64],
+    ) -> Option<()> {
+        let (kept, point) = (&stats.kept, self.data.point(row));
+        let all = kept.better_weigh_all(slots.len());
+        if all {
+            kept.weigh_all(point, scales);
         }
-        let left = 1.0 - kept[HOME_WEIGHT] * q;
-        (left >= LEFT).then(|| kept[HOME] + (kept[EXPONENT] - 1.0) * fast_ln(left))
+        let mut known = Some(());
+        for (&slot, gain) in slots.iter().zip(gains) {
+            let k = slot.index();
+            let (q, away) = if all { scales.read(k) } else { kept.weigh_one(k, point, scales) };
+            *gain = away;
+            if home == Some(slot) {
+                match kept.gain_at_home(k, q) {
+                    Some(at_home) => *gain = at_home,
+                    None => known = None,
+                }
+            }
+        }
+        known
     }
 
     fn add_load(&self, sum: &mut [i128], load: &Rows) {
@@ -324,9 +305,9 @@ impl Niw {
     /// What the evidence of a block changes by if its sum becomes `both`.
     fn change(&self, stats: &Moments, slot: usize, both: &[i128], room: &mut Room) -> f64 {
         let ln_det = self.factorise(self.values(), both, room);
-        let (now, kept) = (self.sum(stats, slot), self.kept(stats, slot));
+        let now = (self.sum(stats, slot)[0], stats.kept.ln_det(slot));
         self.ln_evidence_of(self.values(), both[0], ln_det)
-            - self.ln_evidence_of(self.values(), now[0], kept[LN_DET])
+            - self.ln_evidence_of(self.values(), now.0, now.1)
     }
 
     /// The same with other numbers; the same cells are missing, and known to be these for now.
@@ -347,7 +328,8 @@ impl Model for Niw {
     }
 
     fn empty_stats(&self) -> Moments {
-        Moments { slots: 0, sums: Vec::new(), kept: Vec::new(), room: Room::new(self.data.d) }
+        let d = self.data.d;
+        Moments { slots: 0, sums: Vec::new(), kept: Kept::new(d), room: Room::new(d) }
     }
 
     fn empty_load(&self) -> Rows {
@@ -357,6 +339,7 @@ impl Model for Niw {
             sums: vec![0; width],
             both: vec![0; width],
             room: Room::new(self.data.d),
+            scales: Scales::new(self.data.d),
         }
     }
 
@@ -364,8 +347,8 @@ impl Model for Niw {
         while stats.slots < slots {
             stats.slots += 1;
             stats.sums.resize(stats.slots * self.data.width(), 0);
-            stats.kept.resize(stats.slots * self.kept_width(), 0.0);
-            self.keep_slot(stats, stats.slots - 1);
+            stats.kept.grow(stats.slots);
+            self.keep(stats, stats.slots - 1);
         }
     }
 
@@ -382,13 +365,13 @@ impl Model for Niw {
     fn add(&self, stats: &mut Moments, load: &Rows, _z: &Partition, slot: Slot) {
         let start = slot.index() * self.data.width();
         self.add_load(&mut stats.sums[start..], load);
-        self.keep_slot(stats, slot.index());
+        self.keep(stats, slot.index());
     }
 
     fn sub(&self, stats: &mut Moments, load: &Rows, _z: &Partition, slot: Slot) {
         let start = slot.index() * self.data.width();
         self.sub_load(&mut stats.sums[start..], load);
-        self.keep_slot(stats, slot.index());
+        self.keep(stats, slot.index());
     }
 
     fn gains(
@@ -400,14 +383,16 @@ impl Model for Niw {
         slots: &[Slot],
         gains: &mut [f64],
     ) {
+        if let Some(row) = load.only {
+            let known = self.gains_of_one(stats, (row, &mut load.scales), home, slots, gains);
+            if known.is_some() {
+                return;
+            }
+        }
         for (&slot, gain) in slots.iter().zip(gains) {
             let (k, at_home) = (slot.index(), home == Some(slot));
-            if let Some(row) = load.only {
-                let (kept, point) = (self.kept(stats, k), self.data.point(row));
-                if let Some(known) = self.gain_of_one(kept, point, at_home, &mut load.room.column) {
-                    *gain = known;
-                    continue;
-                }
+            if load.only.is_some() && !at_home {
+                continue;
             }
             let mut both = std::mem::take(&mut load.both);
             both.copy_from_slice(self.sum(stats, k));
@@ -424,8 +409,8 @@ impl Model for Niw {
 
     fn ln_evidence(&self, stats: &Moments, z: &Partition) -> f64 {
         let of = |slot: &Slot| {
-            let (sum, kept) = (self.sum(stats, slot.index()), self.kept(stats, slot.index()));
-            self.ln_evidence_of(self.values(), sum[0], kept[LN_DET])
+            let (n, ln_det) = (self.sum(stats, slot.index())[0], stats.kept.ln_det(slot.index()));
+            self.ln_evidence_of(self.values(), n, ln_det)
         };
         z.live().iter().map(of).sum()
     }
@@ -494,13 +479,13 @@ impl Model for Niw {
                 self.data.add(row, &mut stats.sums[start..]);
             }
         }
-        (0..stats.slots).for_each(|slot| self.keep_slot(stats, slot));
+        (0..stats.slots).for_each(|slot| self.keep(stats, slot));
     }
 
     fn predict(&self, stats: &Moments, z: &Partition, (row, column): (u32, u32)) -> f64 {
-        let kept = self.kept(stats, z.slot_of(Item::new(row as usize)).index());
+        let slot = z.slot_of(Item::new(row as usize)).index();
         let (mean, sd, _) = self.data.columns[column as usize];
-        mean + sd * kept[NUMBERS + column as usize]
+        mean + sd * stats.kept.mean(slot, column as usize)
     }
 
     /// As if nothing else were known of the row: Student's distribution of one column.
@@ -513,7 +498,7 @@ impl Model for Niw {
     ) -> f64 {
         let (slot, column) = (z.slot_of(Item::new(row as usize)).index(), column as usize);
         let (d, sum) = (self.data.d, self.sum(stats, slot));
-        let own_mean = self.kept(stats, slot)[NUMBERS + column];
+        let own_mean = stats.kept.mean(slot, column);
         let (n, centre) = (sum[0] as f64, self.centre(column, sum[0], sum[1 + column]));
         // Ψₙ of the column.
         let diagonal = triangle(d) - triangle(d - column);
@@ -567,7 +552,7 @@ impl Model for Niw {
     }
 
     fn stats_bytes(&self, blocks: usize) -> u64 {
-        (blocks * (16 * self.data.width() + 8 * self.kept_width())) as u64
+        (blocks * 16 * self.data.width() + Kept::bytes(self.data.d, blocks)) as u64
     }
 
     fn reals_per_block(&self) -> usize {

@@ -1,6 +1,6 @@
 //! The rows of a table of real numbers: on grids, where their sums are exact, and as they are weighed.
 
-use super::factor::{padded, triangle};
+use super::factor::triangle;
 use crate::families::Grid;
 
 /// The rows, and what their columns are like.
@@ -12,7 +12,7 @@ pub(super) struct Points {
     pub(super) columns: Vec<(f64, f64, Grid)>,
     /// Row after row, on the grids …
     places: Vec<i64>,
-    /// … and as y, with zeros behind each row that fill the last tile.
+    /// … and as y.
     points: Vec<f64>,
     /// Σ ln of the standard deviations: densities are those of the original numbers.
     pub(super) ln_scale: f64,
@@ -41,14 +41,13 @@ impl Points {
         let columns: Vec<(f64, f64, Grid)> =
             scales.iter().zip(cells).map(|(&(mean, sd), cells)| (mean, sd, grid(cells))).collect();
         let mut places = Vec::with_capacity(n * d);
-        let mut points = Vec::with_capacity(n * padded(d));
+        let mut points = Vec::with_capacity(n * d);
         for row in 0..n {
             for (cells, (mean, sd, grid)) in cells.iter().zip(&columns) {
                 let place = grid.place(cells[row]);
                 places.push(place);
                 points.push((grid.value(place as f64) - mean) / sd);
             }
-            points.resize((row + 1) * padded(d), 0.0);
         }
         let ln_scale = columns.iter().map(|(_, sd, _)| libm::log(*sd)).sum();
         Points { n, d, columns, places, points, ln_scale, missing }
@@ -69,17 +68,17 @@ impl Points {
         let (mean, sd, grid) = self.columns[column];
         let place = grid.place(number).clamp(-grid.reach(), grid.reach());
         self.places[row * self.d + column] = place;
-        self.points[row * padded(self.d) + column] = (grid.value(place as f64) - mean) / sd;
+        self.points[row * self.d + column] = (grid.value(place as f64) - mean) / sd;
     }
 
     fn row(&self, row: usize) -> &[i64] {
         &self.places[row * self.d..(row + 1) * self.d]
     }
 
-    /// A row of y, zeros included.
+    /// A row of y.
+    #[inline]
     pub(super) fn point(&self, row: usize) -> &[f64] {
-        let width = padded(self.d);
-        &self.points[row * width..(row + 1) * width]
+        &self.points[row * self.d..(row + 1) * self.d]
     }
 
     /// The words of a sum: n, Σk, and Σkkᵀ below the diagonal, column after column.

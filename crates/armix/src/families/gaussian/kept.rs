@@ -1,0 +1,202 @@
+//! What is kept of sums of reals, for four blocks side by side, and the gains of rows that follow from it.
+
+use crate::special::ln_by_series;
+
+/// So many blocks are side by side.
+pub(super) const LANES: usize = 4;
+
+/// Where nothing was observed.
+pub(super) const MISSING: f64 = f64::INFINITY;
+
+/// What is kept of a sum of each of these blocks: ln p(x) = `constant` − `exponent` · ln(1 + `weight` (x − `mean`)²), and with
+/// the sum counting x already, `home` + (`exponent` − 1) ln(1 − `home_weight` (x − `mean`)²), on the grid.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(align(32))]
+pub struct Kept {
+    pub(super) mean: [f64; LANES],
+    pub(super) weight: [f64; LANES],
+    pub(super) constant: [f64; LANES],
+    pub(super) exponent: [f64; LANES],
+    pub(super) home_weight: [f64; LANES],
+    pub(super) home: [f64; LANES],
+}
+
+/// So many factors are multiplied before a logarithm is taken. At home none is below [`LEFT`], and LEFT⁶⁴ is
+/// still far from 0; products that are too large are noticed.
+const TOGETHER: usize = 64;
+
+/// Where less than this is left of b without a value, too many digits are lost to say how much.
+const LEFT: f64 = 0.01;
+
+/// Of N numbers those from a lane on.
+#[inline(always)]
+fn lanes<const N: usize>(numbers: [f64; LANES], from: usize) -> [f64; N] {
+    std::array::from_fn(|at| numbers[from + at])
+}
+
+impl Kept {
+    /// What b grows by, as a factor, when a value at this place joins one of N blocks, those from a lane on …
+    #[inline(always)]
+    fn joining<const N: usize>(&self, from: usize, place: f64) -> [f64; N] {
+        let (mean, weight) = (lanes::<N>(self.mean, from), lanes::<N>(self.weight, from));
+        std::array::from_fn(|at| {
+            let away = place - mean[at];
+            1.0 + weight[at] * (away * away)
+        })
+    }
+
+    /// … and what is left of it without one.
+    #[inline(always)]
+    fn left(&self, lane: usize, place: f64) -> f64 {
+        let away = place - self.mean[lane];
+        1.0 - self.home_weight[lane] * (away * away)
+    }
+
+    /// The gain of a value at this place in one of the blocks.
+    #[inline(always)]
+    fn gain(&self, lane: usize, place: f64) -> f64 {
+        let away = place - self.mean[lane];
+        let grown = 1.0 + self.weight[lane] * (away * away);
+        self.constant[lane] - self.exponent[lane] * ln_by_series(grown)
+    }
+
+    /// Adds the gains of a value in all of them. As a function of its own it is made of vector instructions.
+    #[inline(never)]
+    fn add_gains(&self, place: f64, sums: &mut [f64; LANES]) {
+        for lane in 0..LANES {
+            sums[lane] += self.gain(lane, place);
+        }
+    }
+}
+
+/// The gain of a row of which some cells may be missing, for the block in a lane. Each column has its own number of
+/// values, and needs a logarithm of its own.
+pub(super) fn gain(kept: &[Kept], lane: usize, row: &[f64]) -> f64 {
+    let seen = kept.iter().zip(row).filter(|(_, place)| **place != MISSING);
+    seen.fold(0.0, |sum, (kept, &place)| sum + kept.gain(lane, place))
+}
+
+/// The same for all lanes at once.
+pub(super) fn gains(kept: &[Kept], row: &[f64]) -> [f64; LANES] {
+    let mut sums = [0.0; LANES];
+    let seen = kept.iter().zip(row).filter(|(_, place)| **place != MISSING);
+    seen.for_each(|(kept, &place)| kept.add_gains(place, &mut sums));
+    sums
+}
+
+/// The same if nothing is missing in the table: all columns of a block have the same exponent, and one logarithm serves
+/// many of them.
+#[inline(always)]
+pub(super) fn gains_of_full<const N: usize>(kept: &[Kept], from: usize, row: &[f64]) -> [f64; N] {
+    let of =
+        |kept: &Kept, place: f64| (lanes::<N>(kept.constant, from), kept.joining::<N>(from, place));
+    let Some(first) = kept.first() else { return [0.0; N] };
+    match sums_and_ln_products(kept, row, of) {
+        Some((sums, ln_products)) => {
+            let exponent = lanes::<N>(first.exponent, from);
+            std::array::from_fn(|at| sums[at] - exponent[at] * ln_products[at])
+        }
+        None if N == LANES => lanes(gains(kept, row), 0),
+        None => std::array::from_fn(|at| gain(kept, from + at, row)),
+    }
+}
+
+/// The sums of the first, and ln of the products of the second numbers that a function gives for all cells of a
+/// row: one logarithm for many columns. `None` if a product is too large or no number.
+#[inline(always)]
+fn sums_and_ln_products<const N: usize>(
+    kept: &[Kept],
+    row: &[f64],
+    of: impl Fn(&Kept, f64) -> ([f64; N], [f64; N]),
+) -> Option<([f64; N], [f64; N])> {
+    let (mut sums, mut ln_products) = ([0.0; N], [0.0; N]);
+    for (kept, row) in kept.chunks(TOGETHER).zip(row.chunks(TOGETHER)) {
+        // Two products, as numbers that wait for each other are slow.
+        let (mut products, mut others) = ([1.0; N], [1.0; N]);
+        let ((kept, last), (row, place)) = (kept.as_chunks::<2>(), row.as_chunks::<2>());
+        for ([left, right], &[k, l]) in kept.iter().zip(row) {
+            let ((terms, factors), (more, other)) = (of(left, k), of(right, l));
+            for at in 0..N {
+                sums[at] += terms[at] + more[at];
+                products[at] *= factors[at];
+                others[at] *= other[at];
+            }
+        }
+        if let ([kept], [place]) = (last, place) {
+            let (terms, factors) = of(kept, *place);
+            for at in 0..N {
+                sums[at] += terms[at];
+                products[at] *= factors[at];
+            }
+        }
+        for at in 0..N {
+            products[at] *= others[at];
+        }
+        if !products.iter().all(|product| product.is_finite()) {
+            return None;
+        }
+        for at in 0..N {
+            ln_products[at] += ln_by_series(products[at]);
+        }
+    }
+    Some((sums, ln_products))
+}
+
+/// The gain of a row of a full table in its home; `None` if too little is left of a column without it.
+#[inline]
+pub(super) fn gain_of_full_at_home(kept: &[Kept], lane: usize, row: &[f64]) -> Option<f64> {
+    let of = |kept: &Kept, place: f64| match kept.left(lane, place) {
+        left if left < LEFT => ([0.0], [f64::NAN]),
+        left => ([kept.home[lane]], [left]),
+    };
+    let exponent = kept.first().map_or(0.0, |kept| kept.exponent[lane]);
+    let ([sum], [ln_product]) = sums_and_ln_products(kept, row, of)?;
+    Some(sum + (exponent - 1.0) * ln_product)
+}
+
+/// The gain of a row in its home, where `loss` says it of cells by their columns: of columns of which too little is left.
+#[inline]
+pub(super) fn gain_at_home(
+    kept: &[Kept],
+    lane: usize,
+    row: &[f64],
+    loss: impl Fn(usize, f64) -> f64,
+) -> f64 {
+    let of_cell = |column: usize| match row[column] {
+        MISSING => 0.0,
+        place => match kept[column].left(lane, place) {
+            left if left < LEFT => loss(column, place),
+            left => {
+                let exponent = kept[column].exponent[lane] - 1.0;
+                kept[column].home[lane] + exponent * ln_by_series(left)
+            }
+        },
+    };
+    let ((some, last), (cells, _)) = (kept.as_chunks::<AT_HOME>(), row.as_chunks::<AT_HOME>());
+    let of_some = |(at, (kept, row)): (usize, (&[Kept; AT_HOME], &[f64; AT_HOME]))| {
+        gain_of_some_at_home(kept, lane, row)
+            .unwrap_or_else(|| (AT_HOME * at..AT_HOME * (at + 1)).map(of_cell).sum())
+    };
+    some.iter().zip(cells).enumerate().map(of_some).sum::<f64>()
+        + (kept.len() - last.len()..kept.len()).map(of_cell).sum::<f64>()
+}
+
+/// At home so many cells take their logarithms together. Nothing is skipped, so that there are vector instructions for all.
+const AT_HOME: usize = 4;
+
+#[inline(always)]
+fn gain_of_some_at_home(kept: &[Kept; AT_HOME], lane: usize, row: &[f64; AT_HOME]) -> Option<f64> {
+    let seen = row.map(|place| if place == MISSING { 0.0 } else { 1.0 });
+    let left: [f64; AT_HOME] = std::array::from_fn(|at| {
+        let place = if row[at] == MISSING { kept[at].mean[lane] } else { row[at] };
+        kept[at].left(lane, place)
+    });
+    if left.iter().any(|&left| left < LEFT) {
+        return None;
+    }
+    let ln_left = left.map(ln_by_series);
+    let gain = |at: usize| {
+        seen[at] * (kept[at].home[lane] + (kept[at].exponent[lane] - 1.0) * ln_left[at])
+    };
+    Some((gain(0) + gain(1)) + (gain(2) + gain(3)))
+}
