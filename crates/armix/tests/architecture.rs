@@ -57,7 +57,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tuning", &["rng"]),
     ("ladder", &["error", "moves", "rng", "special"]),
     ("run", &["error", "history", "ladder", "moves", "partition", "tuning"]),
-    ("pilot", &["ensemble", "error", "ladder", "model", "run", "state"]),
+    ("pilot", &["compare", "ensemble", "error", "ladder", "model", "run", "state"]),
     ("evidence", &["diagnose", "ladder", "run", "special"]),
     ("checkpoint", &["history", "ladder", "partition", "run", "tuning"]),
     (

@@ -2,6 +2,7 @@
 
 use armix::builtin;
 use armix::ensemble;
+use armix::ladder::Ladder;
 use armix::models::Irm;
 use armix::moves::Schedule;
 use armix::pilot;
@@ -145,19 +146,14 @@ fn a_pilot_finds_the_length_of_a_ladder() {
         pilot::settings(&target(data), wishes, rest, &mut ()).unwrap()
     };
     let ladder = |data| settle(data, Wishes::default(), 1000).ladder;
+    let end = |ladder: &Ladder| *ladder.first().last().unwrap();
     let few = ladder(builtin::four_vertex());
-    assert_eq!(
-        few.to_string(),
-        "6:0.48",
-        "exchanges are nearly always accepted, and nothing is stuck"
-    );
-    assert_eq!(
-        ladder(builtin::karate()),
-        ladder(builtin::karate()),
-        "the same seed gives the same ladder"
-    );
+    assert_eq!(few.rungs(), 6, "exchanges are nearly always accepted");
+    let karate = ladder(builtin::karate());
+    assert_eq!(karate, ladder(builtin::karate()), "the same seed gives the same ladder");
+    assert!((0.3..=0.5).contains(&end(&karate)), "it need not be hot there: {karate}");
     let many = ladder(builtin::planted_by_degree(8, 20.0, 2000, 1).unwrap().0);
-    assert!(many.rungs() > 8 && many.rungs() <= 32, "{many}");
+    assert!(few.rungs() < many.rungs() && many.rungs() <= 32, "{few}, {many}");
     // What was said stays as it was said, and what was not said does not change anything else.
     let said = Wishes { ladder: Some("5:0.3".parse().unwrap()), ..Wishes::default() };
     assert_eq!(settle(builtin::karate(), said, 10).ladder.to_string(), "5:0.3");
