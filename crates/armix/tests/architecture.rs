@@ -109,7 +109,16 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "any_target",
         &[
-            "bench", "data", "ensemble", "error", "exact", "model", "pilot", "predict", "run",
+            "bench",
+            "checkpoint",
+            "data",
+            "ensemble",
+            "error",
+            "exact",
+            "model",
+            "pilot",
+            "predict",
+            "run",
             "state",
         ],
     ),
