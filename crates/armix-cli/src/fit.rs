@@ -35,7 +35,7 @@ const INTERRUPTED: u8 = 130;
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = after_help())]
 pub(crate) struct Args {
-    /// Built-in data or a file with a network or a table of zeros and ones (--help lists both)
+    /// Built-in data or a file with a network or a table (--help lists both)
     #[arg(default_value = "karate")]
     data: String,
 

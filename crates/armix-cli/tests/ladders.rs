@@ -48,7 +48,10 @@ fn without_options_there_is_a_ladder_if_the_model_allows() {
     assert!(s["ladder"].is_null() && s["chains"] == 2, "cold chains, as they were asked for");
     fs::write(folder.path().join("x.csv"), "a,b\n1.5,2\n3.5,1\n0.5,4\n2.5,2.5\n").unwrap();
     let s = json(folder.armix("fit x.csv --model student-t -n 5 --no-save --quiet --json"));
-    assert!(s["ladder"].is_null() && s["chains"] == 8, "this model cannot be heated");
+    assert!(s["chains"] == 1 && !s["ladder"].is_null(), "also without closed form");
+    fs::write(folder.path().join("y.csv"), "a,b\n1.5,2\n3.5,1\n0.5,\n2.5,2.5\n").unwrap();
+    let s = json(folder.armix("fit y.csv --model niw -n 5 --no-save --quiet --json"));
+    assert!(s["ladder"].is_null() && s["chains"] == 8, "drawn cells cannot be heated");
 }
 
 #[test]

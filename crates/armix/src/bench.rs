@@ -244,13 +244,19 @@ impl<M: Model> Meter<M> {
         let (at, entry) = (registry::<M>().into_iter().enumerate())
             .find(|(_, entry)| entry.name == name)
             .expect("names are checked");
-        let chain = Chain::new(target, &place.labels);
+        let mut rng = Rng::new(Purpose::Iteration, seed, 0, at as u64, 0);
+        let mut chain = Chain::new(target, &place.labels);
+        // What models without closed form lay out in every iteration is there, and not counted; the first time is not as usual.
+        let past = place.history.past(0, place.now);
+        chain.lay_out(past, &mut rng);
+        chain.pick_up(&mut rng);
+        chain.lay_out(past, &mut rng);
         Meter {
             name: entry.name,
             step: entry.build(&Options::default()),
             work_before: chain.work(),
             chain,
-            rng: Rng::new(Purpose::Iteration, seed, 0, at as u64, 0),
+            rng,
             applications: 0,
             seconds: 0.0,
             blocks: 0.0,

@@ -24,19 +24,23 @@ impl Beforehand {
     /// are not are left out.
     pub fn constraints(&self, names: &[String], all: bool) -> Result<Constraints> {
         let index: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
-        let find = |name: &String| match index.get(name.as_str()) {
+        let find = |name: &String, known: &dyn Fn() -> String| match index.get(name.as_str()) {
             Some(&item) => Ok(Some(item)),
             None if !all => Ok(None),
             None => Err(Error::new(format!(
-                "what is known beforehand is about an item '{name}', which is not in the data; armix inspect shows the names"
+                "what is known beforehand ({}) is about an item '{name}', which is not in the data; armix inspect shows the names",
+                known()
             ))),
         };
         let list = |list: &Vec<String>| -> Result<Vec<usize>> {
-            list.iter().filter_map(|name| find(name).transpose()).collect()
+            let whole = || format!("that {} belong together", list.join(", "));
+            list.iter().filter_map(|name| find(name, &whole).transpose()).collect()
         };
         let together = self.together.iter().map(list).collect::<Result<Vec<_>>>()?;
-        let group =
-            |(name, group): &(String, String)| Ok(find(name)?.map(|item| (item, group.clone())));
+        let group = |(name, group): &(String, String)| {
+            let known = || format!("group '{group}'");
+            Ok(find(name, &known)?.map(|item| (item, group.clone())))
+        };
         let known = (self.known.iter().filter_map(|pair| group(pair).transpose()))
             .collect::<Result<Vec<_>>>()?;
         Constraints::new(names, &together, &known, self.max_blocks)

@@ -537,7 +537,7 @@ impl<M: Model> Ensemble<M> {
         let (seed, warmup) = (settings.seed, settings.warmup);
         let laps_before = t * settings.schedule.laps();
         let round = ladder::Round { seed, ensemble: *index, t, lap: laps_before + lap, warmup };
-        let energies: Vec<f64> = chains.iter().map(|c| c.chain.state().ln_joint()).collect();
+        let energies: Vec<f64> = chains.iter().map(|c| c.chain.energy()).collect();
         for (lower, upper) in rungs.exchanges(&energies, &round) {
             let (below, above) = chains.split_at_mut(upper);
             below[lower].exchange(&mut above[0]);

@@ -51,11 +51,36 @@ pub trait Model: Sized + Send + Sync + 'static {
     /// Measures what the items C carry against the blocks of z. The items are placed nowhere.
     fn weigh(&self, items: &[Item], z: &Partition, load: &mut Self::Load);
 
+    /// The same if C is all of a block, which the statistics still have: they know what C carries.
+    fn weigh_block(
+        &self,
+        _stats: &Self::Stats,
+        items: &[Item],
+        z: &Partition,
+        _slot: Slot,
+        load: &mut Self::Load,
+    ) {
+        self.weigh(items, z, load);
+    }
+
     /// C joins the block in `slot`. z does not contain C, neither here nor below.
     fn add(&self, stats: &mut Self::Stats, load: &Self::Load, z: &Partition, slot: Slot);
 
     /// C leaves the block in `slot`: undoes [`Model::add`].
     fn sub(&self, stats: &mut Self::Stats, load: &Self::Load, z: &Partition, slot: Slot);
+
+    /// C, which was all of a block, leaves it: what [`Model::weigh`] and [`Model::sub`] do, perhaps with less trouble.
+    fn vacate(
+        &self,
+        stats: &mut Self::Stats,
+        items: &[Item],
+        z: &Partition,
+        slot: Slot,
+        load: &mut Self::Load,
+    ) {
+        self.weigh(items, z, load);
+        self.sub(stats, load, z, slot);
+    }
 
     /// For each of these slots, what ln p(Y | z) grows by if C joins it; empty slots count as
     /// new blocks. Most of all computing time is spent here.
@@ -126,14 +151,23 @@ pub trait Model: Sized + Send + Sync + 'static {
         0
     }
 
+    /// Whether it can be sampled at other temperatures: parameters that are not integrated out must be given their
+    /// part of the heat by [`Model::lay_out`] and [`Model::ln_given`].
+    fn can_be_heated(&self) -> bool {
+        self.reals_per_block() == 0
+    }
+
     /// Begins an iteration of a chain that keeps these parameters, or none yet: the model whose p(Y | z),
     /// given auxiliary variables that it draws, the moves of the iteration work with. It may be informed by
-    /// past states, but by z only as far as it is a draw given z and the parameters.
+    /// past states, but by z only as far as it is a draw given z and the parameters. At inverse temperature b (`coldness`)
+    /// the likelihood of the data given the parameters is raised to it, and so is the prior of z; the prior of the parameters is
+    /// not. The model tells 1/b times its ln p(Y | z) then, because chains multiply it by b.
     fn lay_out(
         &self,
         _z: &Partition,
         _parameters: &[f64],
         _past: &[Vec<u32>],
+        _coldness: f64,
         _uniform: &mut dyn FnMut() -> f64,
     ) -> Option<Self> {
         None
@@ -149,5 +183,10 @@ pub trait Model: Sized + Send + Sync + 'static {
         _uniform: &mut dyn FnMut() -> f64,
     ) -> f64 {
         self.ln_evidence(stats, z)
+    }
+
+    /// ln p(Y | z, parameters), which heat is applied to, of parameters that were picked up.
+    fn ln_given(&self, _z: &Partition, _parameters: &[f64]) -> f64 {
+        0.0
     }
 }

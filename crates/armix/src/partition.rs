@@ -406,6 +406,23 @@ pub fn all_partitions(n: usize) -> Vec<Vec<u32>> {
     out
 }
 
+/// One more than the largest label.
+pub fn label_count(labels: &[u32]) -> usize {
+    // Not Iterator::max, which branches at every label.
+    labels.iter().fold(0, |most, &label| u32::max(most, label + 1)) as usize
+}
+
+/// Gives something that has no number yet (`u32::MAX`) the next one. Returns its number, and whether it is new. Without a
+/// branch, because nothing can foresee what is new.
+#[inline(always)]
+pub(crate) fn number(of: &mut u32, next: &mut u32) -> (u32, bool) {
+    let new = *of == u32::MAX;
+    let number = if new { *next } else { *of };
+    *of = number;
+    *next += u32::from(new);
+    (number, new)
+}
+
 /// The coarsest common refinement a ∨ b of two labelled partitions, by counting, not hashing.
 #[derive(Debug, Clone, Default)]
 pub struct Refiner {
@@ -420,8 +437,7 @@ impl Refiner {
     /// are.
     pub fn refine(&mut self, a: &[u32], b: &[u32], out: &mut Vec<u32>) -> usize {
         debug_assert_eq!(a.len(), b.len());
-        let labels_a = a.iter().max().map_or(0, |&m| m as usize + 1);
-        let labels_b = b.iter().max().map_or(0, |&m| m as usize + 1);
+        let (labels_a, labels_b) = (label_count(a), label_count(b));
         out.clear();
         if labels_a.saturating_mul(labels_b) <= 2 * a.len() {
             self.refine_few(a, b, labels_a * labels_b, labels_b, out)
@@ -444,12 +460,7 @@ impl Refiner {
         cell_of.resize(combinations, u32::MAX);
         let mut cells = 0;
         out.extend(a.iter().zip(b).map(|(&a, &b)| {
-            let cell = &mut cell_of[a as usize * labels_b + b as usize];
-            if *cell == u32::MAX {
-                *cell = cells;
-                cells += 1;
-            }
-            *cell
+            number(&mut cell_of[a as usize * labels_b + b as usize], &mut cells).0
         }));
         cells as usize
     }

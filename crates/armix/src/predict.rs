@@ -29,7 +29,7 @@ fn for_draw<M: Model>(target: &Target<M>, labels: &[u32]) -> Target<M> {
     let z = Partition::from_labels(&labels);
     // Always the same, so that predictions are.
     let mut rng = Rng::from_seed(Purpose::Predict, 0);
-    let laid_out = model.lay_out(&z, &[], &[labels], &mut || rng.uniform());
+    let laid_out = model.lay_out(&z, &[], &[labels], 1.0, &mut || rng.uniform());
     let model = laid_out.map_or_else(|| model.clone(), Arc::new);
     Target { model, ..target.clone() }
 }

@@ -55,10 +55,9 @@ impl<M: Model> Target<M> {
         Ok(Target::with_prior(model, prior.into()))
     }
 
-    /// Whether it can be sampled at other temperatures, too: what models without closed form lay out for the moves would have
-    /// to be heated as well.
+    /// Whether it can be sampled at other temperatures, too.
     pub fn can_be_heated(&self) -> bool {
-        self.model.reals_per_block() == 0
+        self.model.can_be_heated()
     }
 
     /// The posterior of a model under any prior for as many items.
@@ -240,7 +239,12 @@ impl<M: Model> State<M> {
                 self.z.take(item);
             }
         }
-        self.target.model.weigh(items, &self.z, &mut self.load);
+        let Target { model, .. } = &self.target;
+        if items.len() > 1 && home != Slot::NOWHERE && self.z.size(home) == 0 {
+            model.weigh_block(&self.stats, items, &self.z, home, &mut self.load);
+        } else {
+            model.weigh(items, &self.z, &mut self.load);
+        }
         self.home = (home != Slot::NOWHERE).then_some(home);
         self.m = items.len() as u32;
         if self.target.constraints.know_groups() {
@@ -253,7 +257,7 @@ impl<M: Model> State<M> {
     }
 
     /// For each slot, what ln q grows by if the held items join it. An empty slot is a new block.
-    #[inline]
+    #[inline(always)]
     pub fn gains(&mut self, _held: &Held<'_>, slots: &[Slot], gains: &mut [f64]) {
         self.work += slots.len() as u64;
         let Target { model, prior, constraints, coldness } = &self.target;
@@ -288,11 +292,10 @@ impl<M: Model> State<M> {
     }
 
     /// Puts the held items into a slot.
-    #[inline]
+    #[inline(always)]
     pub fn put(&mut self, held: Held<'_>, slot: Slot) {
         if self.home != Some(slot) {
-            self.leave_home();
-            self.target.model.add(&mut self.stats, &self.load, &self.z, slot);
+            self.join(slot);
         }
         for &item in held.items {
             self.z.put(item, slot);
@@ -302,10 +305,28 @@ impl<M: Model> State<M> {
         }
     }
 
+    /// Counts the held items in a slot that is not their home. Most items stay, so that this stands apart.
+    #[inline(never)]
+    fn join(&mut self, slot: Slot) {
+        self.leave_home();
+        self.target.model.add(&mut self.stats, &self.load, &self.z, slot);
+    }
+
     /// Leaves the held items placed nowhere.
     pub fn set_aside(&mut self, held: Held<'_>) {
         let Held { items: _ } = held;
         self.leave_home();
+    }
+
+    /// Takes all items of a block out, which are these, and leaves them placed nowhere.
+    pub fn vacate(&mut self, items: &[Item]) {
+        let slot = self.z.slot_of(items[0]);
+        items.iter().for_each(|&item| self.z.take(item));
+        debug_assert_eq!(self.z.size(slot), 0, "these are all items of the block");
+        if let Some(known) = self.known.get_mut(slot.index()) {
+            *known = 0;
+        }
+        self.target.model.vacate(&mut self.stats, items, &self.z, slot, &mut self.load);
     }
 
     fn leave_home(&mut self) {

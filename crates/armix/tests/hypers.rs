@@ -166,6 +166,7 @@ fn a_run_finds_the_exact_posterior() {
         sample_hyper: true,
         keep_draws: Some(1),
         seed: 62,
+        threads: 1,
         ..Settings::default()
     };
     let run = ensemble::sample(&target, &settings, &mut ()).unwrap();

@@ -217,7 +217,7 @@ fn evidence_is_that_of_enumeration() {
         fn visit<M: Model>(&mut self, case: &Case<M>) {
             let target = Target::new((case.example)(6), 1.3).unwrap();
             if target.model.reals_per_block() > 0 || target.model.sides().is_some() {
-                return; // cannot be heated, or not all partitions are possible
+                return; // no evidence to enumerate, or not all partitions are possible
             }
             let settings = Settings {
                 chains: 1,
@@ -225,6 +225,7 @@ fn evidence_is_that_of_enumeration() {
                 iterations: 4000,
                 warmup: 100,
                 seed: 3,
+                threads: 1,
                 ..Settings::default()
             };
             let run = ensemble::sample(&target, &settings, &mut ()).unwrap();

@@ -65,6 +65,7 @@ fn settings(schedule: &str) -> Settings {
         schedule: schedule.parse().unwrap(),
         keep_draws: Some(1),
         seed: 11,
+        threads: 1, // the same draws; the tests are what runs in parallel
         ..Settings::default()
     }
 }

@@ -115,6 +115,7 @@ fn autocorrelation_times_on_bernoulli_1() {
                     ensembles: 1,
                     iterations: 2000,
                     schedule: schedule.parse().unwrap(),
+                    threads: 1,
                     ..Settings::default()
                 };
                 let run = ensemble::sample(&Target::new(model, 1.0).unwrap(), &settings, &mut ())

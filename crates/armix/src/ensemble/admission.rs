@@ -34,7 +34,7 @@ pub fn check<M: Model>(target: &Target<M>, settings: &Settings, chains: usize) -
     settings.check(n)?;
     if !settings.ladder.is_none() && !target.can_be_heated() {
         return Err(Error::new(format!(
-            "the model {} has parameters that are not integrated out, and cannot be heated: leave out --ladder",
+            "the model {} draws what it does not integrate out, such as missing cells, and cannot be heated: leave out --ladder",
             target.model.name()
         )));
     }

@@ -119,7 +119,7 @@ pub fn parse_together(text: &str) -> Result<Vec<Vec<String>>> {
 }
 
 /// The words of each line: parted by tabs if it has any, else by commas, else by blanks.
-fn lists(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
+pub(super) fn lists(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
     let lines = text.lines().zip(1..).filter(|(line, _)| !is_comment(line));
     lines.map(|(line, at)| {
         let between = ['\t', ',', ' '].into_iter().find(|&c| line.trim().contains(c));

@@ -1,8 +1,10 @@
 //! Preparation of networks whose directions, weights, self-loops or sides count.
 
+use super::container::{self, LIMIT, read_all};
+use super::labels::lists;
 use super::prepare::{NetworkOptions, Weights, busiest, note};
 use super::raw::{Raw, RawNetwork, RawTable};
-use super::{Wanted, read_raw};
+use super::{Wanted, read_raw, text};
 use crate::data::{Column, Data, Dataset, Graph};
 use crate::error::{Error, Result};
 use crate::relations::{Relation, Relations, Shape, Values};
@@ -153,12 +155,27 @@ fn join(raws: &mut [(String, RawNetwork)]) -> Vec<String> {
     names
 }
 
+/// The number of a line, and its two words.
+type Line = (usize, [String; 2]);
+
+/// The lines of a file that would be taken for a table or a matrix by its name, if there are two words on each of them.
+fn lines_of_pairs(path: &Path) -> Result<Option<Vec<Line>>> {
+    let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
+    if ending != "tsv" && ending != "csv" {
+        return Ok(None);
+    }
+    let mut opened = container::open(path)?;
+    let bytes = read_all(&mut opened.reader, LIMIT).map_err(|error| error.in_file(path))?;
+    let text = text(bytes).map_err(|error| error.in_file(path))?;
+    let pair = |(at, words): (usize, Vec<&str>)| match words[..] {
+        [a, b] => Some((at, [a.to_string(), b.to_string()])),
+        _ => None,
+    };
+    Ok(lists(&text).map(pair).collect())
+}
+
 /// The pairs of a file that were not observed, by the names of the vertices.
 pub(super) fn mask(path: &Path, names: &[String], two_sided: bool) -> Result<Vec<(u32, u32)>> {
-    let (_, raw) = read_raw(path, Some(Wanted::Network))?;
-    let Raw::Network(raw) = raw else {
-        return Err(Error::new("this is not a list of pairs").in_file(path));
-    };
     let number: HashMap<&str, u32> = names.iter().map(String::as_str).zip(0..).collect();
     let vertex = |name: &str, side: &str| {
         // Rows and columns that are numbered apart may be named by their numbers.
@@ -168,10 +185,20 @@ pub(super) fn mask(path: &Path, names: &[String], two_sided: bool) -> Result<Vec
             Error::new(format!(
                 "'{name}' is no vertex of the network: a mask lists pairs of its vertices, as they are named there"
             ))
-            .in_file(path)
         })
     };
     let side = |side: &'static str| if two_sided { side } else { "" };
+    if let Some(pairs) = lines_of_pairs(path)? {
+        let pair = |(at, [a, b]): &Line| {
+            let named = |name: &str, which| vertex(name, which).map_err(|e| e.at_line(*at));
+            Ok((named(a, side("r"))?, named(b, side("c"))?))
+        };
+        return pairs.iter().map(pair).map(|p| p.map_err(|e: Error| e.in_file(path))).collect();
+    }
+    let (_, raw) = read_raw(path, Some(Wanted::Network))?;
+    let Raw::Network(raw) = raw else {
+        return Err(Error::new("this is not a list of pairs").in_file(path));
+    };
     (raw.edges.iter())
         .map(|&(u, v)| {
             Ok((
@@ -179,6 +206,7 @@ pub(super) fn mask(path: &Path, names: &[String], two_sided: bool) -> Result<Vec
                 vertex(&raw.names[v as usize], side("c"))?,
             ))
         })
+        .map(|pair: Result<_>| pair.map_err(|error| error.in_file(path)))
         .collect()
 }
 

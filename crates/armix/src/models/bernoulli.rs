@@ -91,11 +91,31 @@ pub struct Cells {
     ones: Vec<u32>,
     /// How many cells are missing; stays empty if none is.
     missing: Vec<u32>,
+    /// What the evidence grows by with a row that joins …
+    joining: Kept,
+    /// … and with a row that is here, as if it were not and joined.
+    staying: Kept,
+}
+
+/// What is kept of the blocks, always as computed from the counts, so that it does not matter how they came about.
+#[derive(Debug, Default)]
+struct Kept {
     /// For each slot, what the evidence grows by with a row of zeros …
-    zeros_gain: Vec<f64>,
-    /// … and for each slot and column, how much more it grows with a one there. Always as computed
-    /// from the counts, so that it does not matter how they came about.
+    zeros: Vec<f64>,
+    /// … and for each slot and column, how much more it grows with a one there.
     contrast: Vec<f64>,
+}
+
+impl Kept {
+    fn copy_from(&mut self, source: &Self) {
+        self.zeros.clone_from(&source.zeros);
+        self.contrast.clone_from(&source.contrast);
+    }
+
+    fn grow(&mut self, slots: usize, d: usize) {
+        self.zeros.resize(slots, 0.0);
+        self.contrast.resize(slots * d, 0.0);
+    }
 }
 
 impl Clone for Cells {
@@ -108,8 +128,8 @@ impl Clone for Cells {
         self.size.clone_from(&source.size);
         self.ones.clone_from(&source.ones);
         self.missing.clone_from(&source.missing);
-        self.zeros_gain.clone_from(&source.zeros_gain);
-        self.contrast.clone_from(&source.contrast);
+        self.joining.copy_from(&source.joining);
+        self.staying.copy_from(&source.staying);
     }
 }
 
@@ -152,6 +172,13 @@ impl ColumnCounts {
                 count[column] += 1;
             });
         }
+    }
+
+    /// Takes over what is known of all columns.
+    fn copy(&mut self, counts: &[u32]) {
+        self.count.copy_from_slice(counts);
+        self.at.clear();
+        self.at.extend((0..counts.len() as u32).filter(|&column| counts[column as usize] > 0));
     }
 
     fn add_to(&self, sums: &mut [u32]) {
@@ -215,37 +242,54 @@ impl Bernoulli {
         z.live().iter().map(block).sum()
     }
 
-    /// What a zero in a column adds to the evidence.
+    /// What a zero in a column adds to the evidence of a block that has so many cells fewer.
     #[inline]
-    fn ln_zero(&self, stats: &Cells, slot: usize, column: usize) -> f64 {
+    fn ln_zero(&self, stats: &Cells, slot: usize, column: usize, fewer: u32) -> f64 {
         let (ones, total) = self.counts(stats, slot, column);
-        self.ln_minus.at(total - ones) - self.ln_both.at(total)
+        let less = |count: u32| count.saturating_sub(fewer);
+        self.ln_minus.at(less(total - ones)) - self.ln_both.at(less(total))
     }
 
     /// Brings the gains of a slot up to date with its counts.
     fn refresh_slot(&self, stats: &mut Cells, slot: usize) {
+        self.refresh_kept(stats, slot, 0, |stats| &mut stats.joining);
+        self.refresh_kept(stats, slot, 1, |stats| &mut stats.staying);
+    }
+
+    /// The same for what is kept of a block that has so many rows fewer. Where there would be fewer than none it does not
+    /// matter: no row has such a cell.
+    #[inline(always)]
+    fn refresh_kept(
+        &self,
+        stats: &mut Cells,
+        slot: usize,
+        fewer: u32,
+        kept: impl Fn(&mut Cells) -> &mut Kept,
+    ) {
+        let less = |count: u32| count.saturating_sub(fewer);
         let d = self.d;
-        let mut zeros_gain = 0.0;
+        let mut zeros = 0.0;
         for column in 0..d {
             let (ones, total) = self.counts(stats, slot, column);
-            let ln_zero = self.ln_minus.at(total - ones);
-            stats.contrast[slot * d + column] = self.ln_plus.at(ones) - ln_zero;
-            zeros_gain += ln_zero;
+            let ln_zero = self.ln_minus.at(less(total - ones));
+            kept(stats).contrast[slot * d + column] = self.ln_plus.at(less(ones)) - ln_zero;
+            zeros += ln_zero;
             if self.any_missing {
-                zeros_gain -= self.ln_both.at(total);
+                zeros -= self.ln_both.at(less(total));
             }
         }
-        if self.data.missing.is_none() {
-            zeros_gain -= d as f64 * self.ln_both.at(stats.size[slot]);
+        if !self.any_missing {
+            zeros -= d as f64 * self.ln_both.at(less(stats.size[slot]));
         }
-        stats.zeros_gain[slot] = zeros_gain;
+        kept(stats).zeros[slot] = zeros;
     }
 
     /// [`Model::gains`] of a single row, by the kept gains.
     #[inline]
-    fn gain_of_one(&self, stats: &Cells, load: &RowLoad, slot: usize) -> f64 {
-        let contrast = &stats.contrast[self.columns(slot)];
-        let mut sum = stats.zeros_gain[slot];
+    fn gain_of_one(&self, stats: &Cells, load: &RowLoad, at_home: bool, slot: usize) -> f64 {
+        let kept = if at_home { &stats.staying } else { &stats.joining };
+        let contrast = &kept.contrast[self.columns(slot)];
+        let mut sum = kept.zeros[slot];
         // Four sums at a time: additions that wait for each other are slow.
         let mut quads = load.ones.at.chunks_exact(4);
         let mut sums = [0.0; 4];
@@ -259,31 +303,9 @@ impl Bernoulli {
         }
         sum += (sums[0] + sums[1]) + (sums[2] + sums[3]);
         if self.any_missing {
-            let cells = load.missing.at.iter();
-            sum -= cells.map(|&column| self.ln_zero(stats, slot, column as usize)).sum::<f64>();
-        }
-        sum
-    }
-
-    /// The gain of a single row in its home, whose statistics it is still a part of.
-    #[inline]
-    fn gain_at_home(&self, stats: &Cells, load: &RowLoad, home: usize) -> f64 {
-        let mut sum = 0.0;
-        for column in 0..self.d {
-            if self.any_missing && load.missing.count[column] > 0 {
-                continue;
-            }
-            let (ones, total) = self.counts(stats, home, column);
-            sum += match load.ones.count[column] {
-                0 => self.ln_minus.at(total - 1 - ones),
-                _ => self.ln_plus.at(ones - 1),
-            };
-            if self.any_missing {
-                sum -= self.ln_both.at(total - 1);
-            }
-        }
-        if self.data.missing.is_none() {
-            sum -= self.d as f64 * self.ln_both.at(stats.size[home] - 1);
+            let (cells, fewer) = (load.missing.at.iter(), u32::from(at_home));
+            let ln_zero = |&column: &u32| self.ln_zero(stats, slot, column as usize, fewer);
+            sum -= cells.map(ln_zero).sum::<f64>();
         }
         sum
     }
@@ -330,8 +352,8 @@ impl Model for Bernoulli {
             if self.any_missing {
                 stats.missing.resize((slot + 1) * d, 0);
             }
-            stats.zeros_gain.push(0.0);
-            stats.contrast.resize((slot + 1) * d, 0.0);
+            stats.joining.grow(slot + 1, d);
+            stats.staying.grow(slot + 1, d);
             self.refresh_slot(stats, slot);
         }
     }
@@ -341,6 +363,22 @@ impl Model for Bernoulli {
         load.ones.weigh(items, &self.data.ones);
         if let Some(missing) = &self.data.missing {
             load.missing.weigh(items, missing);
+        }
+    }
+
+    fn weigh_block(
+        &self,
+        stats: &Cells,
+        items: &[Item],
+        _z: &Partition,
+        slot: Slot,
+        load: &mut RowLoad,
+    ) {
+        let columns = self.columns(slot.index());
+        load.m = items.len() as u32;
+        load.ones.copy(&stats.ones[columns.clone()]);
+        if self.any_missing {
+            load.missing.copy(&stats.missing[columns]);
         }
     }
 
@@ -364,6 +402,23 @@ impl Model for Bernoulli {
         self.refresh_slot(stats, slot.index());
     }
 
+    fn vacate(
+        &self,
+        stats: &mut Cells,
+        _items: &[Item],
+        _z: &Partition,
+        slot: Slot,
+        _load: &mut RowLoad,
+    ) {
+        let columns = self.columns(slot.index());
+        stats.size[slot.index()] = 0;
+        stats.ones[columns.clone()].fill(0);
+        if self.any_missing {
+            stats.missing[columns].fill(0);
+        }
+        self.refresh_slot(stats, slot.index());
+    }
+
     fn gains(
         &self,
         stats: &Cells,
@@ -375,9 +430,8 @@ impl Model for Bernoulli {
     ) {
         for (&slot, gain) in slots.iter().zip(gains) {
             let (k, at_home) = (slot.index(), home == Some(slot));
-            *gain = match (load.m, at_home) {
-                (1, false) => self.gain_of_one(stats, load, k),
-                (1, true) => self.gain_at_home(stats, load, k),
+            *gain = match load.m {
+                1 => self.gain_of_one(stats, load, at_home, k),
                 _ => self.gain_of_many(stats, load, at_home, k),
             };
             if cfg!(debug_assertions) {
@@ -466,7 +520,7 @@ impl Model for Bernoulli {
     }
 
     fn stats_bytes(&self, blocks: usize) -> u64 {
-        let cell = 12 + 4 * u64::from(self.any_missing);
-        blocks as u64 * (cell * self.d as u64 + 12)
+        let cell = 20 + 4 * u64::from(self.any_missing);
+        blocks as u64 * (cell * self.d as u64 + 20)
     }
 }

@@ -1,9 +1,9 @@
 //! Student's t: real values in blocks with outliers, location and scale of their own in each column.
 
-use super::nonconjugate::{Likelihood, Nonconjugate, Uniform};
+use super::nonconjugate::{FARTHEST, LEAST_LIKELY, Likelihood, Nonconjugate, Uniform};
 use crate::data;
 use crate::error::{Error, Result};
-use crate::special::{fast_ln, ln_gamma};
+use crate::special::{exp_of_all, fast_ln, ln_gamma};
 use std::f64::consts::PI;
 
 /// Degrees of freedom unless others are asked for.
@@ -12,24 +12,31 @@ pub const DEGREES_OF_FREEDOM: f64 = 4.0;
 /// Parameters on a menu unless others are asked for.
 pub const ENTRIES: usize = 4;
 
-/// A fit has the tails of a t distribution with so many degrees of freedom.
-const TAILS: f64 = 4.0;
-
 /// Rounds that are made to find the centre of a fit.
-const ROUNDS: usize = 8;
+const ROUNDS: usize = 5;
 
-/// y ~ t(ν) · s + μ in each column of a block, with μ ~ N(c, (2w)²) and ln s ~ N(ln(w/4), 1) there, where c is the
+/// y ~ t(ν) · s + μ in each column of a block, with μ ~ N(c, (2w)²) and 1/s² ~ Gamma(½, b) there, where c is the
 /// median of the column and w = √(π/2) times its mean absolute deviation from c: the standard deviation if
-/// the column were normal, but not at the mercy of single outliers. Missing values are NaN.
+/// the column were normal, but not at the mercy of single outliers. b is such that the mean of ln s is ln(w/4); its standard deviation
+/// is 1.11. Missing values are NaN.
+///
+/// Small s are unlikely as exp(−b/s²): values are rounded, and among n equal ones no other prior keeps s⁻ⁿ at bay.
 #[derive(Debug, Clone)]
 pub struct StudentT {
     n: usize,
     /// Row after row.
     values: Vec<f64>,
+    /// Column after column.
+    by_column: Vec<f64>,
     columns: Vec<Column>,
+    ranges: Vec<Range>,
     degrees: f64,
     /// ln f(0 | 0, 1).
     ln_peak: f64,
+    /// 1 / √ν.
+    one_over_root: f64,
+    /// Distances are cut here.
+    farthest: f64,
 }
 
 /// H of a column.
@@ -37,11 +44,22 @@ pub struct StudentT {
 struct Column {
     centre: f64,
     location_sd: f64,
+    /// The mean of ln s.
     ln_scale: f64,
+    /// b.
+    rate: f64,
+    /// ln H without what depends on θ.
+    ln_constant: f64,
 }
 
-/// The standard deviation of ln s.
-const LN_SCALE_SD: f64 = 1.0;
+/// The least and the largest value of a column.
+type Range = (f64, f64);
+
+/// The standard deviation of ln s: ½ √ψ′(½) = π / √8.
+const LN_SCALE_SD: f64 = PI / (2.0 * std::f64::consts::SQRT_2);
+
+/// ψ(½): the mean of the logarithm of a number from Gamma(½, 1).
+const MEAN_LN_GAMMA: f64 = -1.963_510_026_021_423_5;
 
 /// Location and scale. Densities are with respect to dμ d ln s.
 #[derive(Debug, Clone, Copy)]
@@ -56,16 +74,31 @@ pub struct LocationScale {
 impl LocationScale {
     fn new(location: f64, ln_scale: f64) -> Self {
         // Nothing overflows; beyond these bounds H is 0 for all practical purposes.
-        let one_over_scale = libm::exp(-ln_scale.clamp(-300.0, 300.0));
+        let one_over_scale = match ln_scale.abs() < 49.0 {
+            true => exp_of_all([-ln_scale])[0],
+            false => libm::exp(-ln_scale.clamp(-300.0, 300.0)),
+        };
         LocationScale { location, ln_scale, one_over_scale }
     }
 }
 
-/// Independent t distributions of location and log scale.
+/// Independent t distributions of location and log scale, with 4 degrees of freedom each.
 #[derive(Debug, Clone, Copy)]
 pub struct Around {
-    location: (f64, f64),
-    ln_scale: (f64, f64),
+    centre: [f64; 2],
+    sd: [f64; 2],
+    /// 1 / (2 sd).
+    one_over_width: [f64; 2],
+    /// The density at the centre.
+    top: f64,
+}
+
+impl Around {
+    fn new(centre: [f64; 2], sd: [f64; 2]) -> Self {
+        // Γ(5/2) / (Γ(2) √(4π)) = 3/8, twice.
+        let top = 0.140_625 / (sd[0] * sd[1]);
+        Around { centre, sd, one_over_width: sd.map(|sd| 0.5 / sd), top }
+    }
 }
 
 impl StudentT {
@@ -96,18 +129,31 @@ impl StudentT {
         let ln_peak = ln_gamma(0.5 * (degrees + 1.0))
             - ln_gamma(0.5 * degrees)
             - 0.5 * libm::log(degrees * PI);
-        let n = values.len() / columns.len().max(1);
-        StudentT { n, values, columns, degrees, ln_peak }
+        let d = columns.len();
+        let n = values.len() / d.max(1);
+        let column = |c: usize| values.iter().copied().skip(c).step_by(d);
+        let range = |c: usize| {
+            let known = column(c).filter(|y| !y.is_nan());
+            let first = known.clone().next().unwrap_or_default();
+            known.fold((first, first), |(low, high): Range, y| (low.min(y), high.max(y)))
+        };
+        StudentT {
+            n,
+            by_column: (0..d).flat_map(column).collect(),
+            ranges: (0..d).map(range).collect(),
+            values,
+            columns,
+            degrees,
+            ln_peak,
+            one_over_root: 1.0 / degrees.sqrt(),
+            farthest: FARTHEST.min(libm::exp(LEAST_LIKELY / (0.5 * (degrees + 1.0)))),
+        }
     }
 
     /// Written parameters, as numbers of standard deviations from their means under H.
     pub fn standardised(&self, column: usize, reals: &[f64]) -> (f64, f64) {
-        let Column { centre, location_sd, ln_scale } = self.columns[column];
+        let Column { centre, location_sd, ln_scale, .. } = self.columns[column];
         ((reals[0] - centre) / location_sd, (reals[1] - ln_scale) / LN_SCALE_SD)
-    }
-
-    fn value(&self, item: usize, column: usize) -> f64 {
-        self.values[item * self.columns.len() + column]
     }
 }
 
@@ -120,7 +166,15 @@ impl Column {
         let away: f64 = values.iter().map(|x| (x - centre).abs() / n as f64).sum();
         // A column that is constant has no scale.
         let width = if away > 1e-12 * centre.abs() { (0.5 * PI).sqrt() * away } else { 1.0 };
-        Column { centre, location_sd: 2.0 * width, ln_scale: libm::log(0.25 * width) }
+        let (location_sd, ln_scale) = (2.0 * width, libm::log(0.25 * width));
+        let rate = libm::exp(2.0 * ln_scale + MEAN_LN_GAMMA);
+        Column {
+            centre,
+            location_sd,
+            ln_scale,
+            rate,
+            ln_constant: 0.5 * libm::log(2.0 * rate) - libm::log(PI * location_sd),
+        }
     }
 }
 
@@ -146,76 +200,110 @@ impl Likelihood for StudentT {
         LocationScale::new(reals[0], reals[1])
     }
 
-    #[inline]
-    fn ln_f(&self, item: usize, column: usize, theta: &LocationScale) -> f64 {
-        let y = self.value(item, column);
-        if y.is_nan() { 0.0 } else { self.ln_value(column, y, theta) }
+    fn row(&self, item: usize) -> &[f64] {
+        &self.values[item * self.columns.len()..][..self.columns.len()]
+    }
+
+    fn column(&self, column: usize) -> &[f64] {
+        &self.by_column[column * self.n..][..self.n]
+    }
+
+    fn exponent(&self) -> f64 {
+        0.5 * (self.degrees + 1.0)
     }
 
     #[inline]
-    fn ln_value(&self, _column: usize, value: f64, theta: &LocationScale) -> f64 {
+    fn ln_top(&self, _column: usize, theta: &LocationScale) -> f64 {
         self.ln_peak - theta.ln_scale
-            + ln_t(self.degrees, (value - theta.location) * theta.one_over_scale)
+    }
+
+    #[inline]
+    fn coordinates(&self, theta: &LocationScale) -> [f64; 2] {
+        [theta.location, theta.one_over_scale * self.one_over_root]
+    }
+
+    #[inline(always)]
+    fn distance(&self, value: f64, [location, one_over_scale]: [f64; 2]) -> f64 {
+        let t = (value - location) * one_over_scale;
+        let distance = 1.0 + t * t;
+        if distance < self.farthest { distance } else { self.farthest }
+    }
+
+    fn farthest(&self, column: usize, theta: &LocationScale) -> f64 {
+        let (low, high) = self.ranges[column];
+        let distance = |y: f64| self.distance(y, self.coordinates(theta));
+        distance(low).max(distance(high))
     }
 
     fn draw_base(&self, column: usize, uniform: &mut Uniform<'_>) -> LocationScale {
-        let Column { centre, location_sd, ln_scale } = self.columns[column];
-        let location = centre + location_sd * draw_normal(uniform);
-        LocationScale::new(location, ln_scale + LN_SCALE_SD * draw_normal(uniform))
+        let Column { centre, location_sd, rate, .. } = self.columns[column];
+        // The square of a normal number is from Gamma(½, ½).
+        let (x, y) = draw_normals(uniform);
+        let ln_scale = 0.5 * fast_ln(2.0 * rate) - fast_ln(y.abs().max(1e-300));
+        LocationScale::new(centre + location_sd * x, ln_scale)
     }
 
     fn ln_base(&self, column: usize, theta: &LocationScale) -> f64 {
-        let Column { centre, location_sd, ln_scale } = self.columns[column];
-        ln_normal(theta.location, centre, location_sd)
-            + ln_normal(theta.ln_scale, ln_scale, LN_SCALE_SD)
+        let Column { centre, location_sd, rate, ln_constant, .. } = self.columns[column];
+        let x = (theta.location - centre) / location_sd;
+        let over_square = theta.one_over_scale * theta.one_over_scale;
+        ln_constant - theta.ln_scale - (0.5 * x * x + rate * over_square)
     }
 
-    fn fit(&self, column: usize, items: &[u32]) -> Option<Around> {
-        let values = items.iter().map(|&item| self.value(item as usize, column));
+    fn fit(&self, column: usize, items: &[u32], coldness: f64) -> Option<Around> {
+        let nu = self.degrees;
+        let prior_square = 2.0 * self.columns[column].rate;
+        // Widths from the information that a value of t(ν) has, and the prior of the scale. One value is used up by the location.
+        let around = |location: f64, square: f64, n: f64| {
+            let location_sd = (square * (nu + 3.0) / ((nu + 1.0) * n)).sqrt();
+            let others = (n - coldness) * 2.0 * nu / (nu + 3.0);
+            let ln_scale_sd = 1.0 / (LN_SCALE_SD.powi(-2) + others).sqrt();
+            Around::new([location, 0.5 * fast_ln(square)], [location_sd, ln_scale_sd])
+        };
+        let of_items = self.column(column);
+        if let [item] = *items {
+            let value = of_items[item as usize];
+            return (!value.is_nan()).then(|| around(value, prior_square, coldness));
+        }
+        let values = items.iter().map(|&item| of_items[item as usize]);
         let mut values: Vec<f64> = values.filter(|y| !y.is_nan()).collect();
         if values.is_empty() {
             return None;
         }
-        values.sort_by(f64::total_cmp);
-        let Column { ln_scale, .. } = self.columns[column];
-        let (n, nu) = (values.len() as f64, self.degrees);
-        // The mode by reweighting, from the median on, with one made-up value for the scale.
-        let prior_square = libm::exp(2.0 * ln_scale);
-        let mut location = values[values.len() / 2];
-        let away: f64 = values.iter().map(|y| (y - location).abs()).sum::<f64>() / n;
-        let mut square = (prior_square + n * away * away) / (1.0 + n);
+        let n = coldness * values.len() as f64;
+        // The mode by reweighting, from the median on.
+        let middle = values.len() / 2;
+        let mut location = *values.select_nth_unstable_by(middle, f64::total_cmp).1;
+        let away: f64 = values.iter().map(|y| (y - location).abs()).sum::<f64>();
+        let away = away / values.len() as f64;
+        let mut square = (prior_square + n * away * away) / (1.0 + n - coldness);
         for _ in 0..if values.len() == 1 { 0 } else { ROUNDS } {
             let (mut weights, mut sum, mut squares) = (0.0, 0.0, 0.0);
+            let one_over_square = 1.0 / square;
             for y in &values {
                 let away = (y - location) * (y - location);
-                let weight = (nu + 1.0) / (nu + away / square);
+                let weight = (nu + 1.0) / (nu + away * one_over_square);
                 weights += weight;
                 sum += weight * (y - location);
                 squares += weight * away;
             }
             location += sum / weights;
-            square = (prior_square + squares) / (1.0 + n);
+            square = (prior_square + coldness * squares) / (1.0 + n - coldness);
         }
-        // Widths from the information that a value of t(ν) has, and the prior of the scale.
-        let location_sd = (square * (nu + 3.0) / ((nu + 1.0) * n)).sqrt();
-        let ln_scale_sd = 1.0 / (LN_SCALE_SD.powi(-2) + n * 2.0 * nu / (nu + 3.0)).sqrt();
-        Some(Around {
-            location: (location, location_sd),
-            ln_scale: (0.5 * libm::log(square), ln_scale_sd),
-        })
+        Some(around(location, square, n))
     }
 
     fn draw_fit(&self, fit: &Around, uniform: &mut Uniform<'_>) -> LocationScale {
-        let mut draw = |(centre, sd): (f64, f64)| centre + sd * draw_t(TAILS, uniform);
-        LocationScale::new(draw(fit.location), draw(fit.ln_scale))
+        let [location, ln_scale] = [0, 1].map(|at| fit.centre[at] + fit.sd[at] * draw_t4(uniform));
+        LocationScale::new(location, ln_scale)
     }
 
-    fn ln_fit(&self, fit: &Around, theta: &LocationScale) -> f64 {
-        // Γ(5/2) / (Γ(2) √(4π)) = 3/8.
-        let ln_density = |x: f64, (centre, sd): (f64, f64)| {
-            libm::log(0.375 / sd) + ln_t(TAILS, (x - centre) / sd)
-        };
-        ln_density(theta.location, fit.location) + ln_density(theta.ln_scale, fit.ln_scale)
+    #[inline]
+    fn fit_density(&self, fit: &Around, theta: &LocationScale) -> f64 {
+        let x = (theta.location - fit.centre[0]) * fit.one_over_width[0];
+        let y = (theta.ln_scale - fit.centre[1]) * fit.one_over_width[1];
+        let distance = (1.0 + x * x) * (1.0 + y * y);
+        fit.top / (distance * distance * distance.sqrt())
     }
 
     fn wander(
@@ -228,8 +316,8 @@ impl Likelihood for StudentT {
         // Of a size that depends on nothing but the column and the number of items.
         let size = libm::pow(4.0, 1.0 - 2.0 * uniform()) / (1.0 + items as f64).sqrt();
         let scale = libm::exp(self.columns[column].ln_scale);
-        let location = theta.location + size * scale * draw_normal(uniform);
-        LocationScale::new(location, theta.ln_scale + size * draw_normal(uniform))
+        let (x, y) = draw_normals(uniform);
+        LocationScale::new(theta.location + size * scale * x, theta.ln_scale + size * y)
     }
 
     fn mean(&self, theta: &LocationScale) -> f64 {
@@ -237,7 +325,8 @@ impl Likelihood for StudentT {
     }
 
     fn example(n: usize) -> Self {
-        let value = |at: usize| 0.5 * (at * at % 7) as f64 + 0.3 * at as f64;
+        // Such that no partition has nearly all of the posterior, or mistakes would hardly be seen.
+        let value = |at: usize| (3 * at % 7) as f64 + 0.2 * at as f64;
         let mut values: Vec<f64> = (0..2 * n).map(value).collect();
         if n % 2 == 1 {
             values[1] = f64::NAN;
@@ -261,24 +350,32 @@ impl Likelihood for StudentT {
     }
 }
 
-/// ln of the density of t(ν), without its constant.
+/// A point of the unit disk, and its squared distance from the centre, which is not 0.
 #[inline]
-fn ln_t(degrees: f64, t: f64) -> f64 {
-    -0.5 * (degrees + 1.0) * fast_ln(1.0 + t * t / degrees)
+fn draw_from_disk(uniform: &mut Uniform<'_>) -> (f64, f64, f64) {
+    loop {
+        let (x, y) = (2.0 * uniform() - 1.0, 2.0 * uniform() - 1.0);
+        let square = x * x + y * y;
+        if square < 1.0 && square > 1e-300 {
+            return (x, y, square);
+        }
+    }
 }
 
-fn ln_normal(x: f64, mean: f64, sd: f64) -> f64 {
-    let away = (x - mean) / sd;
-    -0.5 * away * away - libm::log(sd) - 0.5 * libm::log(2.0 * PI)
+/// Two normal numbers (Marsaglia's polar method).
+fn draw_normals(uniform: &mut Uniform<'_>) -> (f64, f64) {
+    let (x, y, square) = draw_from_disk(uniform);
+    let stretch = (-2.0 * fast_ln(square) / square).sqrt();
+    (x * stretch, y * stretch)
 }
 
-/// Box and Muller: the length and the direction of a normal point in the plane.
-fn draw_normal(uniform: &mut Uniform<'_>) -> f64 {
-    let length = (-2.0 * libm::log(1.0 - uniform())).sqrt();
-    length * libm::cos(2.0 * PI * uniform())
+/// A number of Student's t distribution with 4 degrees of freedom (Bailey's polar method).
+fn draw_t4(uniform: &mut Uniform<'_>) -> f64 {
+    let (x, _, square) = draw_from_disk(uniform);
+    x * (4.0 * (1.0 / square.sqrt() - 1.0) / square).sqrt()
 }
 
-/// Bailey's method, likewise for Student's t.
+/// The same with any degrees of freedom.
 fn draw_t(degrees: f64, uniform: &mut Uniform<'_>) -> f64 {
     let length = (degrees * libm::expm1(-2.0 / degrees * libm::log(1.0 - uniform()))).sqrt();
     length * libm::cos(2.0 * PI * uniform())
@@ -286,3 +383,43 @@ fn draw_t(degrees: f64, uniform: &mut Uniform<'_>) -> f64 {
 
 /// The mixture of t distributions.
 pub type StudentMixture = Nonconjugate<StudentT>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thirty_equal_of_sixty() -> StudentT {
+        let values = (0..60).map(|i| if i < 30 { 2.0 } else { 0.1 * f64::from(i) }).collect();
+        StudentT::new(1, values, DEGREES_OF_FREEDOM).expect("valid values")
+    }
+
+    #[test]
+    fn the_prior_is_a_density() {
+        let student = thirty_equal_of_sixty();
+        let Column { centre, location_sd, ln_scale, .. } = student.columns[0];
+        let (mut total, mut mean, mut square, step) = (0.0, 0.0, 0.0, 0.05);
+        for x in -160..160 {
+            for y in -200..1200 {
+                let (x, y) = (step * f64::from(x), step * f64::from(y));
+                let theta = LocationScale::new(centre + location_sd * x, ln_scale + y);
+                let p = libm::exp(student.ln_base(0, &theta)) * location_sd * step * step;
+                (total, mean, square) = (total + p, mean + p * y, square + p * y * y);
+            }
+        }
+        assert!((total - 1.0).abs() < 1e-6 && mean.abs() < 1e-6, "{total}, {mean}");
+        assert!((square - LN_SCALE_SD * LN_SCALE_SD).abs() < 1e-6, "{square}");
+    }
+
+    /// Under a normal prior of ln s it would be thirty standard deviations.
+    #[test]
+    fn equal_values_do_not_make_scales_vanish() {
+        let student = thirty_equal_of_sixty();
+        let ln_joint = |y: f64| {
+            let theta = LocationScale::new(2.0, student.columns[0].ln_scale + y);
+            student.ln_base(0, &theta) + 30.0 * student.ln_value(0, 2.0, &theta)
+        };
+        let ys = (-400..0).map(|y| 0.1 * f64::from(y));
+        let best = ys.max_by(|&a, &b| ln_joint(a).total_cmp(&ln_joint(b))).expect("a highest");
+        assert!((-3.0..-1.0).contains(&best), "{best}");
+    }
+}

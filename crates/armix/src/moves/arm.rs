@@ -85,9 +85,10 @@ impl<M: Model> Proposal<M> for ArmInner {
             }
         }
         // 9-. Every item that has not been updated. The first of a cell is its earmark: it was
-        // updated with the cell, and a second update would open a second path.
+        // updated with the cell, and a second update would open a second path. The cells of i and j
+        // were seated, not swept: i and j are their earmarks, wherever they stand in the order.
         for h in singles(phi) {
-            let updated = z.is_inside(h[0]) && c.is_earmark(h[0]) && !in_seat(c, phi, h[0]);
+            let updated = c.is_earmark_of_others(h[0], phi) && z.is_inside(h[0]);
             if !updated {
                 z.sweep(h);
             }
@@ -110,8 +111,7 @@ impl<M: Model> Proposal<M> for Arm {
             z.sweep(a);
         }
         for h in singles(phi) {
-            let updated = c.is_earmark(h[0]) && !in_seat(c, phi, h[0]);
-            if !updated {
+            if !c.is_earmark_of_others(h[0], phi) {
                 z.sweep(h);
             }
         }
@@ -137,11 +137,4 @@ impl<M: Model> Proposal<M> for ArmCells {
 /// All items but i and j, in φ's order, each with those that are tied to it.
 fn singles(phi: &Phi) -> impl Iterator<Item = &[Item]> {
     phi.order.iter().filter(|&&h| phi.leads_others(h)).map(|h| phi.unit(h))
-}
-
-/// Whether an item is of c_i or c_j. These cells were seated, not swept, and i and j are their
-/// earmarks, wherever they stand in the order.
-fn in_seat(c: &Cells, phi: &Phi, h: Item) -> bool {
-    let cell = c.of(h)[0];
-    cell == c.of(phi.i)[0] || cell == c.of(phi.j)[0]
 }

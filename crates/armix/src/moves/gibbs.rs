@@ -3,8 +3,9 @@
 use super::Scan;
 use crate::model::Model;
 use crate::partition::Item;
+use crate::rng::Rng;
 use crate::state::State;
-use crate::sweep::{Buffers, Chooser, Offer, Way, sweep};
+use crate::sweep::{Buffers, Chooser, Offer, Sample, Way, sweep};
 use std::sync::Arc;
 
 /// One full scan; each step draws from q given all other items, so that nothing is rejected.
@@ -13,8 +14,12 @@ pub struct Gibbs {
     buffers: Buffers,
 }
 
-impl<M: Model> Scan<M> for Gibbs {
-    fn scan(&mut self, state: &mut State<M>, chooser: &mut dyn Chooser) -> f64 {
+impl Gibbs {
+    fn pass<M: Model, C: Chooser + ?Sized>(
+        &mut self,
+        state: &mut State<M>,
+        chooser: &mut C,
+    ) -> f64 {
         let buffers = &mut self.buffers;
         let units = Arc::clone(state.units());
         let mut way = Way::default();
@@ -25,5 +30,15 @@ impl<M: Model> Scan<M> for Gibbs {
             }
         }
         way.ln_t()
+    }
+}
+
+impl<M: Model> Scan<M> for Gibbs {
+    fn scan(&mut self, state: &mut State<M>, chooser: &mut dyn Chooser) -> f64 {
+        self.pass(state, chooser)
+    }
+
+    fn sample(&mut self, state: &mut State<M>, rng: &mut Rng) {
+        self.pass(state, &mut Sample(rng));
     }
 }

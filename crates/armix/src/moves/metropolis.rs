@@ -68,7 +68,9 @@ impl<M: Model> Chain<M> {
         // At the start there are no parameters that could be spoiled by looking at z.
         let start = self.parameters.is_empty();
         let past = if start { vec![self.z().labels()] } else { past.draw_two(rng) };
-        let laid_out = model.lay_out(self.z(), &self.parameters, &past, &mut || rng.uniform());
+        let coldness = self.state.target().coldness;
+        let uniform = &mut || rng.uniform();
+        let laid_out = model.lay_out(self.z(), &self.parameters, &past, coldness, uniform);
         if let Some(model) = laid_out {
             let target = Target { model: Arc::new(model), ..self.state.target().clone() };
             self.retarget(&target);
@@ -82,6 +84,15 @@ impl<M: Model> Chain<M> {
             let uniform = &mut || rng.uniform();
             let (stats, z) = (self.state.stats(), self.state.z());
             self.ln_q = prior.ln_p(z) + model.pick_up(stats, z, &mut self.parameters, uniform);
+        }
+    }
+
+    /// What the inverse temperature multiplies in ln q, between iterations: ln p(Y, z), given the parameters if there are any.
+    pub fn energy(&self) -> f64 {
+        let Target { model, prior, .. } = self.state.target();
+        match model.reals_per_block() {
+            0 => self.state.ln_joint(),
+            _ => prior.ln_p(self.z()) + model.ln_given(self.z(), &self.parameters),
         }
     }
 

@@ -51,6 +51,11 @@ pub trait Move<M: Model>: Send {
 pub trait Scan<M: Model>: Send {
     /// Changes the state and returns ln of the probability of the chooser's choices.
     fn scan(&mut self, state: &mut State<M>, chooser: &mut dyn Chooser) -> f64;
+
+    /// The same with random choices, whose probability nobody asks for.
+    fn sample(&mut self, state: &mut State<M>, rng: &mut Rng) {
+        self.scan(state, &mut Sample(rng));
+    }
 }
 
 /// A scan made into a move.
@@ -58,7 +63,7 @@ struct Scanned<M: Model>(Box<dyn Scan<M>>);
 
 impl<M: Model> Move<M> for Scanned<M> {
     fn step(&mut self, chain: &mut Chain<M>, _past: Past<'_>, rng: &mut Rng) -> Outcome {
-        chain.change(|state| self.0.scan(state, &mut Sample(rng)));
+        chain.change(|state| self.0.sample(state, rng));
         Outcome::Scanned
     }
 

@@ -25,7 +25,7 @@ pub struct Reconfiguration<'a, M: Model> {
     chooser: &'a mut dyn Chooser,
     buffers: &'a mut ReconfigurationBuffers,
     /// The slots of z_i and z_j.
-    opened: (Slot, Slot),
+    opened: [Slot; 2],
     /// The slots of z*_i and z*_j; one and the same in a merge.
     seats: [Slot; 2],
     /// The uniqueness constraint; only a negative control goes without.
@@ -48,31 +48,31 @@ impl<'a, M: Model> Reconfiguration<'a, M> {
         home.extend_from_slice(state.z().slots_of_items());
         still_home.clear();
         still_home.extend((0..state.z().slots()).map(|s| state.z().size(Slot::new(s))));
-        let opened = (home[phi.i.index()], home[phi.j.index()]);
-        let blocks = [opened.0, opened.1];
-        let splitting = opened.0 == opened.1;
-        for &block in if splitting { &blocks[..1] } else { &blocks } {
-            insiders.clear();
-            insiders.extend((0..home.len()).filter(|&h| home[h] == block).map(Item::new));
-            let held = state.take(insiders);
-            state.set_aside(held);
+        let opened = [home[phi.i.index()], home[phi.j.index()]];
+        let splitting = opened[0] == opened[1];
+        insiders.resize(home.len(), Item::new(0));
+        for &block in if splitting { &opened[..1] } else { &opened } {
+            state.vacate(list_block(home, block, insiders));
         }
         state.pin_blocks(); // an outsider can come back to its home, even if all have left
-        let mut seat = |cell: &[Item], slot: Option<Slot>| {
-            let slot = slot.unwrap_or_else(|| state.fresh());
+        let mut seat = |cell: &[Item]| {
+            let slot = state.fresh();
             let held = state.take(cell);
             state.put(held, slot);
             slot
         };
-        let at_i = seat(ci, None);
-        let at_j = seat(cj, (!splitting).then_some(at_i));
+        let (at_i, at_j) = match splitting {
+            true => (seat(ci), seat(cj)),
+            false => {
+                insiders.clear();
+                insiders.extend(ci.iter().chain(cj));
+                let both = seat(insiders);
+                (both, both)
+            }
+        };
         chooser.settled(phi.i, at_i);
         chooser.settled(phi.j, at_j);
-        for (h, &slot) in home.iter().enumerate() {
-            if slot != opened.0 && slot != opened.1 {
-                chooser.homed(Item::new(h), slot);
-            }
-        }
+        chooser.homed(home, opened);
         Reconfiguration {
             state,
             chooser,
@@ -86,8 +86,7 @@ impl<'a, M: Model> Reconfiguration<'a, M> {
 
     /// Whether an item came from z_i ∪ z_j.
     pub fn is_inside(&self, item: Item) -> bool {
-        let home = self.buffers.home[item.index()];
-        home == self.opened.0 || home == self.opened.1
+        self.opened.contains(&self.buffers.home[item.index()])
     }
 
     /// Sweeps some items jointly: a cell, or a single item.
@@ -132,4 +131,15 @@ impl<'a, M: Model> Reconfiguration<'a, M> {
         self.state.unpin();
         self.way.ln_t()
     }
+}
+
+/// Lists the items of a block in a buffer that has room for all items.
+fn list_block<'a>(home: &[Slot], block: Slot, items: &'a mut [Item]) -> &'a [Item] {
+    let mut count = 0;
+    for (index, &slot) in home.iter().enumerate() {
+        // Without a branch, because nothing can foresee where the items are.
+        items[count] = Item::new(index);
+        count += usize::from(slot == block);
+    }
+    &items[..count]
 }

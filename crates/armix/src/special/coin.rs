@@ -55,13 +55,17 @@ impl BetaBernoulli {
     #[inline(always)]
     pub fn ln_evidence(&self, ones: u64, total: u64) -> f64 {
         debug_assert!(ones <= total);
-        let zeros = total - ones;
-        if self.in_tables(total) {
-            self.plus.table[ones as usize] + self.minus.table[zeros as usize]
-                - self.both.table[total as usize]
-        } else {
-            self.ln_evidence_large(ones, zeros)
+        match self.in_tables(total) {
+            true => self.ln_evidence_in_tables(ones, total),
+            false => self.ln_evidence_large(ones, total - ones),
         }
+    }
+
+    /// The same, if so many tosses are in the tables.
+    #[inline(always)]
+    pub fn ln_evidence_in_tables(&self, ones: u64, total: u64) -> f64 {
+        self.plus.table[ones as usize] + self.minus.table[(total - ones) as usize]
+            - self.both.table[total as usize]
     }
 
     #[inline(never)]

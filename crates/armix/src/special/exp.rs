@@ -3,6 +3,9 @@
 /// So many numbers are worked on together, so that compilers use vector instructions.
 pub const LANES: usize = 2;
 
+/// The exponential of what is not larger is 0.
+const LEAST: f64 = -50.0;
+
 /// 1/2!, 1/3!, … 1/13!.
 const FACTORIALS: [f64; 12] = {
     let mut inverse = [0.5; 12];
@@ -26,7 +29,13 @@ pub fn exponentials(values: &[f64], largest: f64, out: &mut [f64]) -> f64 {
     debug_assert!(values.len().is_multiple_of(LANES) && values.len() == out.len());
     let mut sums = [0.0; LANES];
     for (x, y) in values.as_chunks::<LANES>().0.iter().zip(out.as_chunks_mut::<LANES>().0) {
-        *y = exp_of_negative(x.map(|x| x - largest));
+        let x = x.map(|x| x - largest);
+        // Where there are many candidates most are hopeless, and so are their neighbours.
+        if x.iter().all(|&x| x <= LEAST) {
+            *y = [0.0; LANES];
+            continue;
+        }
+        *y = exp_of_all(x);
         for (sum, y) in sums.iter_mut().zip(y) {
             *sum += *y;
         }
@@ -34,9 +43,11 @@ pub fn exponentials(values: &[f64], largest: f64, out: &mut [f64]) -> f64 {
     sums.iter().sum()
 }
 
+/// eˣ for every x below 700; 0 below −50. Plain loops, for which there are vector instructions.
+///
 /// x = n ln 2 + r, and |r| < 0.35 leaves a polynomial.
 #[inline(always)]
-fn exp_of_negative(x: [f64; LANES]) -> [f64; LANES] {
+pub fn exp_of_all<const N: usize>(x: [f64; N]) -> [f64; N] {
     // ln 2 in two parts, the first with zeros at its end, so that its multiples are exact.
     const LN_2: (f64, f64) = (6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10);
     // Adding this rounds to an integer and leaves it in the last bits.
@@ -55,7 +66,7 @@ fn exp_of_negative(x: [f64; LANES]) -> [f64; LANES] {
         let high = pair(8) + pair(10) * r2;
         let power = 1.0 + (r + r2 * (low + r4 * (middle + r4 * high)));
         let scaled = f64::from_bits(power.to_bits().wrapping_add(rounded.to_bits() << 52));
-        if x > -50.0 { scaled } else { 0.0 }
+        if x > LEAST { scaled } else { 0.0 }
     })
 }
 
@@ -68,6 +79,10 @@ mod tests {
         let xs: Vec<f64> = (0..2_000_000).map(|k| f64::from(k) * -2.51e-5).collect();
         let mut out = vec![0.0; xs.len()];
         exponentials(&xs, 0.0, &mut out);
+        for x in (0..700_000).map(|k| f64::from(k) * 1e-3) {
+            let ([y], expected) = (exp_of_all([x]), libm::exp(x));
+            assert!((y / expected - 1.0).abs() < 4.5e-16, "exp({x}) = {expected}, not {y}");
+        }
         for (x, y) in xs.iter().zip(&out) {
             let expected = libm::exp(*x);
             let error = (y - expected).abs() / expected;

@@ -10,7 +10,7 @@ mod ln;
 mod rising;
 
 pub use coin::{BetaBernoulli, FEW, InTables, Tossed, Tosses, evidence_of_tosses};
-pub use exp::{LANES, exponentials};
+pub use exp::{LANES, exp_of_all, exponentials};
 pub use ln::{ln as fast_ln, ln_by_series, ln_of_all};
 pub use rising::{Landmark, LnRising, LnTable};
 

@@ -14,24 +14,24 @@ use crate::sweep::{Buffers, Chooser, Offer, sweep};
 
 /// Every control with the errors that were found in it.
 pub fn all<M: Model>(problem: &Problem<M>) -> Vec<(&'static str, Errors)> {
-    let worst =
-        |proposal: &mut dyn Proposal<M>, kind: Background, back: fn(&Phi, &[u32]) -> Phi| {
-            (Backgrounds::Sample(100).list(kind, problem.target.model.n()).iter())
-                .map(|phi| problem.proposal(proposal, phi, back))
-                .reduce(Errors::worst)
-                .unwrap_or_default()
-        };
-    let same: fn(&Phi, &[u32]) -> Phi = |phi, _| phi.clone();
+    let worst = |proposal: &mut dyn Proposal<M>,
+                 kind: Background,
+                 back: Option<fn(&Phi, &[u32]) -> Phi>| {
+        (Backgrounds::Sample(100).list(kind, problem.target.model.n()).iter())
+            .map(|phi| problem.proposal(proposal, phi, back))
+            .reduce(Errors::worst)
+            .unwrap_or_default()
+    };
     vec![
         ("gibbs with two fresh slots", problem.scan(two_fresh_slots)),
-        ("srm without the lock", worst(&mut NoLock::default(), Background::Pair, same)),
+        ("srm without the lock", worst(&mut NoLock::default(), Background::Pair, None)),
         (
             "arm-inner with earmarks moved twice",
-            worst(&mut EarmarkTwice::default(), Background::Past, same),
+            worst(&mut EarmarkTwice::default(), Background::Past, None),
         ),
         (
             "bsm launched from the unmerged state",
-            worst(&mut SplitMerge::past_cells(0), Background::Past, unmerged),
+            worst(&mut SplitMerge::past_cells(0), Background::Past, Some(unmerged)),
         ),
         ("arm on sets whose items may leave", worst_of_sets(problem)),
         ("exchange for another temperature", problem.exchange([1.0, 0.4], [1.0, 0.7])),
@@ -44,18 +44,18 @@ fn worst_of_sets<M: Model>(problem: &Problem<M>) -> Errors {
     (backgrounds.into_iter())
         .map(|mut phi| {
             phi.sets = true;
-            problem.proposal(&mut Arm::default(), &phi, |phi, _| phi.clone())
+            problem.proposal(&mut Arm::default(), &phi, None)
         })
         .reduce(Errors::worst)
         .unwrap_or_default()
 }
 
-/// A full scan of [`literal_update`]s.
 /// Slice sampling of hyper-parameters on a logarithmic scale that forgets the slope of the scale.
 pub fn hypers_without_jacobian<M: Model>(chain: &mut Chain<M>, rng: &mut Rng) {
     sample_hypers_by(chain, rng, |_, _| 0.0);
 }
 
+/// A full scan of [`literal_update`]s.
 fn two_fresh_slots<M: Model>(state: &mut State<M>, chooser: &mut dyn Chooser) -> f64 {
     (0..state.z().n()).map(|index| literal_update(state, Item::new(index), chooser)).sum()
 }

@@ -120,9 +120,10 @@ impl Chooser for Enumerate {
 }
 
 /// A small problem with its exact posterior.
-pub struct Problem<M> {
+pub struct Problem<M: Model> {
     target: Target<M>,
-    states: Vec<Vec<u32>>,
+    labels: Vec<Vec<u32>>,
+    states: Vec<State<M>>,
     index: HashMap<Vec<u32>, usize>,
     posterior: Vec<f64>,
 }
@@ -131,11 +132,12 @@ impl<M: Model> Problem<M> {
     /// The posterior of a target, enumerated.
     pub fn new(target: Target<M>) -> Self {
         let rows = exact::posterior(&target).expect("a small problem");
-        let states: Vec<Vec<u32>> = rows.iter().map(|r| r.labels.clone()).collect();
+        let labels: Vec<Vec<u32>> = rows.iter().map(|r| r.labels.clone()).collect();
         Problem {
-            index: states.iter().cloned().zip(0..).collect(),
+            index: labels.iter().cloned().zip(0..).collect(),
             posterior: rows.iter().map(|r| r.probability).collect(),
-            states,
+            states: labels.iter().map(|z| State::from_labels(&target, z)).collect(),
+            labels,
             target,
         }
     }
@@ -170,23 +172,21 @@ impl<M: Model> Problem<M> {
         }
     }
 
-    fn states(&self) -> Vec<State<M>> {
-        (self.states.iter()).map(|labels| State::from_labels(&self.target, labels)).collect()
-    }
-
     /// The exact kernel of a proposal with one background.
     ///
-    /// `background_back` is the background that the way back to a given state uses: φ itself, in
-    /// every move that is right.
+    /// `background_back` is the background that the way back to a given state uses, if it is not φ itself, as
+    /// in every move that is right.
     pub fn proposal(
         &self,
         proposal: &mut dyn Proposal<M>,
         phi: &Phi,
-        background_back: fn(&Phi, &[u32]) -> Phi,
+        background_back: Option<fn(&Phi, &[u32]) -> Phi>,
     ) -> Errors {
-        let states = self.states();
+        let states = &self.states;
         let count = states.len();
         let mut replay = Replay::new(&self.target);
+        // ln T of the ways that were replayed with φ: the way back of one state is the way there of another.
+        let mut known: Vec<Vec<Option<f64>>> = vec![vec![None; count]; count];
         let mut errors = Errors {
             replay: Some(0.0),
             multiple_paths: Some(0),
@@ -211,18 +211,16 @@ impl<M: Model> Problem<M> {
                     continue; // rejected
                 };
                 paths_to[outcome] += 1;
-                let replayed =
-                    replay.ln_t(proposal, phi, state, states[outcome].z(), f64::NEG_INFINITY);
+                let mut way = |from: usize, to: usize, phi: &Phi| {
+                    replay.ln_t(proposal, phi, &states[from], states[to].z(), f64::NEG_INFINITY)
+                };
+                let replayed = *known[z][outcome].get_or_insert_with(|| way(z, outcome, phi));
                 errors.replay =
                     Some(nan_max(errors.replay.unwrap_or(0.0), (replayed - there).abs()));
-                let phi_back = background_back(phi, &self.states[z]);
-                let back = replay.ln_t(
-                    proposal,
-                    &phi_back,
-                    &states[outcome],
-                    state.z(),
-                    f64::NEG_INFINITY,
-                );
+                let back = match background_back {
+                    None => *known[outcome][z].get_or_insert_with(|| way(outcome, z, phi)),
+                    Some(of) => way(outcome, z, &of(phi, &self.labels[z])),
+                };
                 let ln_ratio = self.posterior[outcome].ln() - self.posterior[z].ln() + back - there;
                 kernel[z][outcome] += there.exp() * acceptance(ln_ratio);
             }
@@ -247,7 +245,7 @@ impl<M: Model> Problem<M> {
     pub fn scan(&self, mut scan: impl FnMut(&mut State<M>, &mut dyn Chooser) -> f64) -> Errors {
         let mut errors = Errors { backgrounds: 1, ..Errors::default() };
         let mut kernel = vec![vec![0.0; self.states.len()]; self.states.len()];
-        for (z, state) in self.states().iter().enumerate() {
+        for (z, state) in self.states.iter().enumerate() {
             let paths = self.paths(state, &mut scan);
             errors.paths += paths.len() as u64;
             for &(outcome, ln_t) in &paths {
@@ -285,7 +283,7 @@ impl<M: Model> Problem<M> {
         for t in 0..8 {
             let states = (0..3).map(|_| rng.below(self.states.len() as u64) as usize);
             let states: Vec<usize> = states.collect();
-            let rows = states.iter().map(|&z| Row::new(&self.states[z])).collect();
+            let rows = states.iter().map(|&z| Row::new(&self.labels[z])).collect();
             history.remember((t, rows, states.iter().map(|&z| self.posterior[z].ln()).collect()));
         }
         let registry = registry::<M>();
@@ -300,7 +298,7 @@ impl<M: Model> Problem<M> {
             let mut phi = Phi::new(n);
             if phi.draw(&mut *strategy, history.past(1, 8), units, &mut rng) {
                 let proposal = &mut proposals[(phi.launch & 1) as usize];
-                worst = worst.worst(self.proposal(&mut **proposal, &phi, |phi, _| phi.clone()));
+                worst = worst.worst(self.proposal(&mut **proposal, &phi, None));
             }
         }
         worst
@@ -354,7 +352,7 @@ impl<M: Model> Problem<M> {
                     .filter_map(possible)
                     .map(|phi| {
                         let proposal = &mut proposals[(phi.launch & 1) as usize];
-                        self.proposal(&mut **proposal, &phi, |phi, _| phi.clone())
+                        self.proposal(&mut **proposal, &phi, None)
                     })
                     .reduce(Errors::worst)
                     .unwrap_or_default()

@@ -1,7 +1,7 @@
 //! What the evidence grows by if vertices join a block: where most of all computing time is spent.
 
-use super::links::{Counts, Links};
-use super::load::VertexLoad;
+use super::links::{Counts, FEW, LANES, Lanes, Links, Tile};
+use super::load::{PairLoad, VertexLoad};
 use super::{Irm, pairs};
 use crate::model::Model;
 use crate::partition::{Partition, Slot};
@@ -15,15 +15,23 @@ struct HomeLoad {
     others: u64,
 }
 
+impl HomeLoad {
+    #[inline(always)]
+    fn new<const HIDDEN: bool>(stats: &Links, load: &VertexLoad, slot: usize) -> Self {
+        HomeLoad {
+            slot,
+            links: load.linked.to(slot),
+            others: stats.size(slot) - 1 - load.hidden.to_if::<HIDDEN>(slot),
+        }
+    }
+}
+
 /// Fewer candidates than these are looked at one by one.
 const FEW_CANDIDATES: usize = 4;
 
-/// So many numbers of a row are added at once.
-const LANES: usize = 4;
-
 impl Irm {
     /// [`Model::gains`], with or without pairs that were not observed.
-    #[inline]
+    #[inline(always)]
     pub(super) fn gains_any<const HIDDEN: bool>(
         &self,
         stats: &Links,
@@ -33,12 +41,18 @@ impl Irm {
         slots: &[Slot],
         gains: &mut [f64],
     ) {
-        if load.m != 1 {
-            return self.gains_of_many::<HIDDEN>(stats, load, home, z, slots, gains);
+        // If many slots are candidates, whole rows are added up, and the others do no harm.
+        let rows = slots.len() >= FEW_CANDIDATES && 2 * slots.len() > z.slots();
+        if rows && load.m == 1 && load.hidden.touched().is_empty() {
+            match self.small {
+                true => self.gains_by_rows::<true>(stats, load, home, z, slots, gains),
+                false => self.gains_by_rows::<false>(stats, load, home, z, slots, gains),
+            }
+        } else {
+            self.gains_by_blocks::<HIDDEN>(stats, load, home, z, slots, gains);
         }
-        self.gains_of_one::<HIDDEN>(stats, load, home, z, slots, gains);
         // In small problems, so that tests stay fast.
-        if cfg!(debug_assertions) && self.n() <= 100 {
+        if cfg!(debug_assertions) && load.m == 1 && self.n() <= 100 {
             let mut plain = vec![0.0; gains.len()];
             self.gains_of_many::<HIDDEN>(stats, load, home, z, slots, &mut plain);
             for (fast, plain) in gains.iter().zip(plain) {
@@ -48,31 +62,29 @@ impl Irm {
         }
     }
 
-    /// The gains of a single vertex, in O(slots · blocks with links to it).
-    #[inline(always)]
-    fn gains_of_one<const HIDDEN: bool>(
+    /// The gains of vertices, block by block; of a single vertex in O(slots · blocks with links to it).
+    #[inline(never)]
+    fn gains_by_blocks<const HIDDEN: bool>(
         &self,
         stats: &Links,
-        load: &mut VertexLoad,
+        load: &VertexLoad,
         home: Option<Slot>,
         z: &Partition,
         slots: &[Slot],
         gains: &mut [f64],
     ) {
-        let home = home.map(|home| HomeLoad {
-            slot: home.index(),
-            links: load.linked.to(home.index()),
-            others: stats.size(home.index()) - 1 - load.hidden.to_if::<HIDDEN>(home.index()),
-        });
+        if load.m != 1 {
+            return self.gains_of_many::<HIDDEN>(stats, load, home, z, slots, gains);
+        }
+        let home = home.map(|home| HomeLoad::new::<HIDDEN>(stats, load, home.index()));
         let home = home.as_ref();
-        // If many slots are candidates, whole rows are added up, and the others do no harm.
-        let rows = slots.len() >= FEW_CANDIDATES && 2 * slots.len() > z.slots();
-        if rows && load.hidden.touched().is_empty() {
-            let width = z.slots().next_multiple_of(LANES);
-            return match self.small {
-                true => self.gains_by_rows::<true>(stats, load, home, width, slots, gains),
-                false => self.gains_by_rows::<false>(stats, load, home, width, slots, gains),
-            };
+        if let Some(home) = home
+            && !HIDDEN
+            && self.small
+            && (2..FEW_CANDIDATES).contains(&slots.len())
+            && slots.iter().any(|slot| slot.index() == home.slot)
+        {
+            return self.gains_of_few(stats, load, home, slots, gains);
         }
         for (slot, gain) in slots.iter().zip(gains) {
             *gain = match slot.index() {
@@ -85,50 +97,49 @@ impl Irm {
         }
     }
 
-    /// The same for many slots at once, if all pairs were observed: with as few branches as possible,
-    /// because nothing can foresee where a vertex has links. In small networks the tables have everything.
-    #[inline(always)]
+    /// The gains of a single vertex with many slots at once, if all its pairs were observed: with as few branches as
+    /// possible, because nothing can foresee where a vertex has links. In small networks the tables have everything.
+    #[inline(never)]
     fn gains_by_rows<const SMALL: bool>(
         &self,
         stats: &Links,
         load: &mut VertexLoad,
-        home: Option<&HomeLoad>,
-        width: usize,
+        home: Option<Slot>,
+        z: &Partition,
         slots: &[Slot],
         gains: &mut [f64],
     ) {
-        let VertexLoad { linked: links, quiet, rows, .. } = load;
-        let (pairs, coin) = (&stats.pairs, &self.coin);
-        let size = &stats.size[..width];
-        if quiet.len() < width {
-            quiet.resize(width, 0.0);
-            rows.resize(width, 0.0);
+        let home = home.map(|home| HomeLoad::new::<false>(stats, load, home.index()));
+        let VertexLoad { linked: links, sums, .. } = load;
+        let (pairs, tiles) = (&stats.pairs, z.slots().div_ceil(LANES));
+        let size = &stats.size[..tiles * LANES];
+        if sums.len() < tiles {
+            sums.resize(tiles, Lanes::default());
         }
-        let (quiet, rows) = (&mut quiet[..width], &mut rows[..width]);
+        let sums = &mut sums[..tiles];
         // As if it had no links at all, …
-        quiet.copy_from_slice(&stats.quiet[..width]);
         let mut alone = stats.alone as f64 * self.unit;
         let mut at_home = 0.0;
-        if let Some(&HomeLoad { slot: h, links: new, others }) = home {
-            let kept = pairs.from_home.get(new as usize);
-            add_row(quiet, &pairs.row(kept.unwrap_or(&pairs.from_home[0]), h)[..width]);
-            if kept.is_none() {
-                let counts = &pairs.row(&pairs.counts, h)[..width];
-                for k in slots.iter().map(|slot| slot.index()) {
-                    let (counts, size) = (&counts[k], u64::from(size[k]));
-                    // At least so many, except in the home and where it will be overwritten.
-                    let zeros = (counts.unlinked + others).max(size + new) - size;
-                    quiet[k] += self.links_come::<SMALL>(counts, zeros, new);
-                }
+        // If links to its home are few, what they make is kept.
+        let kept = home.as_ref().map_or(0, |home| home.links as usize);
+        let kept = if kept <= FEW { kept } else { 0 };
+        if let Some(home) = &home {
+            let from_home = pairs.tiles_of(home.slot, tiles);
+            for ((sum, quiet), tile) in sums.iter_mut().zip(&stats.quiet[..tiles]).zip(from_home) {
+                *sum = added(quiet, &tile.from_home[kept]);
             }
-            at_home = stats.staying[h] as f64 * self.unit;
-            alone += coin.ln_evidence(new, others) - coin.ln_evidence(0, others + 1);
+            if home.links as usize > FEW {
+                self.many_links_home::<SMALL>(stats, links, home, slots, sums.as_flattened_mut());
+            }
+            at_home = stats.sums[home.slot].staying as f64 * self.unit;
+            alone += self.leaves_alone::<SMALL>(home.links, home.others);
+        } else {
+            sums.copy_from_slice(&stats.quiet[..tiles]);
         }
         // … but it has some.
-        rows.fill(0.0);
         for l in links.touched().iter().map(|l| l.index()) {
             let (new, more) = (links.to(l), u64::from(size[l]));
-            if let Some(home) = home {
+            if let Some(home) = &home {
                 let counts = stats.between(home.slot, l);
                 if l == home.slot {
                     at_home += self.stays_with::<SMALL>(counts, new, more - 1);
@@ -136,27 +147,118 @@ impl Irm {
                 }
                 let stays = self.stays_with::<SMALL>(counts, new, more);
                 at_home += stays;
-                let leaves = self.leaves_for::<SMALL>(stats, home, l, (new, more), stays);
-                quiet[l] = stats.quiet[l] + leaves;
+                // Not as if it had no links there.
+                let from_home = &pairs.tile(home.slot, l).from_home;
+                let none = from_home[0][l % LANES];
+                let leaves = self.leaves_for::<SMALL>(counts, none, home, (new, more), stays);
+                sums[l / LANES][l % LANES] += leaves - from_home[kept][l % LANES];
             }
-            alone += coin.turn(0, more, new);
-            if let Some(few_links) = pairs.few_links.get(new as usize - 1) {
-                add_row(rows, &pairs.row(few_links, l)[..width]);
-                continue;
-            }
-            let counts = &pairs.row(&pairs.counts, l)[..width];
-            for k in slots.iter().map(|slot| slot.index()) {
-                let zeros = counts[k].unlinked + more;
-                rows[k] += self.links_come::<SMALL>(&counts[k], zeros, new);
+            alone += self.links_come_to::<SMALL>(more, new);
+            if new as usize <= FEW {
+                for (sum, tile) in sums.iter_mut().zip(pairs.tiles_of(l, tiles)) {
+                    *sum = added(sum, &tile.few_links[new as usize - 1]);
+                }
+            } else {
+                self.many_links::<SMALL>(pairs.counts_of(l), (new, more), slots, sums);
             }
         }
-        if let Some(home) = home {
-            (quiet[home.slot], rows[home.slot]) = (at_home, 0.0);
+        if let Some(home) = &home {
+            sums[home.slot / LANES][home.slot % LANES] = at_home;
         }
-        add_row(quiet, rows);
+        let sums = &sums.as_flattened()[..size.len()];
         for (slot, gain) in slots.iter().zip(gains) {
             let k = slot.index();
-            *gain = if size[k] == 0 { alone } else { quiet[k] };
+            *gain = if size[k] == 0 { alone } else { sums[k] };
+        }
+    }
+
+    /// What more links to a block than are kept add, for all slots.
+    #[inline(always)]
+    fn many_links<const SMALL: bool>(
+        &self,
+        counts: &[Counts],
+        (new, more): (u64, u64),
+        slots: &[Slot],
+        sums: &mut [Lanes],
+    ) {
+        let sums = &mut sums.as_flattened_mut()[..];
+        for k in slots.iter().map(|slot| slot.index()) {
+            let zeros = counts[k].unlinked + more;
+            sums[k] += self.links_come::<SMALL>(&counts[k], zeros, new);
+        }
+    }
+
+    /// What more links to its home than are kept add for a vertex that leaves it for a block without links.
+    #[inline(always)]
+    fn many_links_home<const SMALL: bool>(
+        &self,
+        stats: &Links,
+        links: &PairLoad,
+        home: &HomeLoad,
+        slots: &[Slot],
+        sums: &mut [f64],
+    ) {
+        let counts = stats.pairs.counts_of(home.slot);
+        for k in slots.iter().map(|slot| slot.index()) {
+            if links.to(k) == 0 && k != home.slot {
+                let zeros = counts[k].unlinked + home.others - stats.size(k);
+                sums[k] += self.links_come::<SMALL>(&counts[k], zeros, home.links);
+            }
+        }
+    }
+
+    /// The same for a few slots, if all pairs were observed and the tables have everything: with as few branches as possible.
+    #[inline(never)]
+    fn gains_of_few(
+        &self,
+        stats: &Links,
+        load: &VertexLoad,
+        home: &HomeLoad,
+        slots: &[Slot],
+        gains: &mut [f64],
+    ) {
+        const OTHERS: [[usize; 2]; 3] = [[1, 2], [0, 2], [0, 1]];
+        let (pairs, h) = (&stats.pairs, home.slot);
+        let slots = [slots[0].index(), slots[1].index(), slots.get(2).unwrap_or(&slots[0]).index()];
+        let at = if slots[0] == h {
+            0
+        } else if slots[1] == h {
+            1
+        } else {
+            2
+        };
+        let others = OTHERS[at].map(|at| slots[at]);
+        // As if it had no links at all, …
+        let mut at_home = stats.sums[h].staying as f64 * self.unit;
+        let mut away = others.map(|k| stats.quiet[k / LANES][k % LANES]);
+        // … but it has some. Those to its home come later, all at once.
+        for l in load.linked.touched().iter().map(|l| l.index()) {
+            let (new, size) = (load.linked.to(l), stats.size(l));
+            let counts = stats.between(h, l);
+            at_home += self.stays_with::<true>(counts, new, size - u64::from(l == h));
+            // What links to its home would add is not needed: the least trouble will do.
+            let few = if l == h { 0 } else { new as usize - 1 };
+            let add = match few < FEW {
+                true => others.map(|k| pairs.tile(l, k).few_links[few][k % LANES]),
+                false => {
+                    let row = pairs.counts_of(l);
+                    others.map(|k| self.links_come::<true>(&row[k], row[k].unlinked + size, new))
+                }
+            };
+            let all = if l == h { 0 } else { u64::MAX };
+            for (sum, add) in away.iter_mut().zip(add) {
+                *sum += f64::from_bits(add.to_bits() & all);
+            }
+        }
+        gains[at] = at_home;
+        for ((&k, sum), at) in others.iter().zip(away).zip(OTHERS[at]) {
+            let Some(gain) = gains.get_mut(at) else { break };
+            *gain = match stats.size(k) {
+                0 => self.gain_alone::<false>(stats, load, Some(home)),
+                size => {
+                    sum + self.leaves_despite(stats.between(h, k), home, load.linked.to(k), size)
+                }
+            };
         }
     }
 
@@ -172,13 +274,13 @@ impl Irm {
         let VertexLoad { linked: links, hidden: unseen, .. } = load;
         let home_index = home.map_or(usize::MAX, |home| home.slot);
         // As if it had no links at all, …
-        let mut gain = stats.quiet[k];
+        let mut gain = stats.quiet[k / LANES][k % LANES];
         // … but it has some.
         for l in touched::<HIDDEN>(load).filter(|&l| l != home_index) {
-            let (at, new) = (stats.pairs.at(l, k), links.to(l));
+            let new = links.to(l);
             gain += match unseen.to_if::<HIDDEN>(l) {
-                0 => self.links_add(stats, at, new, stats.size(l)),
-                unseen => self.gain_despite(stats, at, new, stats.size(l) - unseen),
+                0 => self.links_add(stats, (l, k), new, stats.size(l)),
+                unseen => self.gain_despite(stats.between(l, k), new, stats.size(l) - unseen),
             };
         }
         match home {
@@ -209,14 +311,36 @@ impl Irm {
         }
     }
 
-    /// What links to a block add, at its place among the pairs of blocks.
+    /// What so many links to a block of `more` vertices add for a vertex that becomes a block of its own.
     #[inline(always)]
-    fn links_add(&self, stats: &Links, at: usize, new: u64, more: u64) -> f64 {
-        let pairs = &stats.pairs;
-        match pairs.few_links.get(new as usize - 1) {
-            Some(few_links) => few_links[at],
+    fn links_come_to<const SMALL: bool>(&self, more: u64, new: u64) -> f64 {
+        match SMALL {
+            true => self.coin.recount_in_tables(more, 0, new),
+            false => self.coin.turn(0, more, new),
+        }
+    }
+
+    /// What is to be added because a vertex with so many links among its pairs at home is still counted there, if it becomes a
+    /// block of its own.
+    #[inline(always)]
+    fn leaves_alone<const SMALL: bool>(&self, links: u64, others: u64) -> f64 {
+        let coin = &self.coin;
+        match SMALL {
+            true => {
+                coin.ln_evidence_in_tables(links, others)
+                    - coin.ln_evidence_in_tables(0, others + 1)
+            }
+            false => coin.ln_evidence(links, others) - coin.ln_evidence(0, others + 1),
+        }
+    }
+
+    /// What links to block l add for a vertex that joins k.
+    #[inline(always)]
+    fn links_add(&self, stats: &Links, (l, k): (usize, usize), new: u64, more: u64) -> f64 {
+        match stats.pairs.tile(l, k).few_links.get(new as usize - 1) {
+            Some(few_links) => few_links[k % LANES],
             None => {
-                let counts = &pairs.counts[at];
+                let counts = stats.between(l, k);
                 self.links_come::<false>(counts, counts.unlinked + more, new)
             }
         }
@@ -224,8 +348,7 @@ impl Irm {
 
     /// What is to be added if the vertex has `new` links to a block, and only `more` pairs were observed.
     #[inline(always)]
-    fn gain_despite(&self, stats: &Links, at: usize, new: u64, more: u64) -> f64 {
-        let counts = &stats.pairs.counts[at];
+    fn gain_despite(&self, counts: &Counts, new: u64, more: u64) -> f64 {
         self.coin.gain(counts.linked, counts.all(), new, more) - counts.joining as f64 * self.unit
     }
 
@@ -240,46 +363,44 @@ impl Irm {
         k: usize,
     ) -> f64 {
         let (new, hidden) = (load.linked.to(k), load.hidden.to_if::<HIDDEN>(k));
-        let (pairs, at, size) = (&stats.pairs, stats.pairs.at(home.slot, k), stats.size(k));
+        let (counts, size) = (stats.between(home.slot, k), stats.size(k));
         if new > 0 || hidden > 0 || load.hidden.to_if::<HIDDEN>(home.slot) > 0 {
-            let counts = &pairs.counts[at];
             if hidden > 0 || load.hidden.to_if::<HIDDEN>(home.slot) > 0 {
                 return self.leaves_despite(counts, home, new, size - hidden);
             }
             let stays = self.stays_with::<false>(counts, new, size);
-            return self.leaves_for::<false>(stats, home, k, (new, size), stays);
+            let none = stats.pairs.tile(home.slot, k).from_home[0][k % LANES];
+            return self.leaves_for::<false>(counts, none, home, (new, size), stays);
         }
-        if let Some(kept) = pairs.from_home.get(home.links as usize) {
-            return kept[at];
+        let Tile { from_home, .. } = stats.pairs.tile(home.slot, k);
+        if let Some(kept) = from_home.get(home.links as usize) {
+            return kept[k % LANES];
         }
-        let counts = &pairs.counts[at];
         let zeros = counts.unlinked + home.others - size;
-        pairs.from_home[0][at] + self.links_come::<false>(counts, zeros, home.links)
+        from_home[0][k % LANES] + self.links_come::<false>(counts, zeros, home.links)
     }
 
-    /// The same for a block that it has links to, given what they add if it stays: the links it had with
-    /// that block as a part of its home are gone, and those with its home have come.
+    /// The same for a block that it has links to, given what is to be added without any, and what they add if it stays: the
+    /// links it had with that block as a part of its home are gone, and those with its home have come.
     #[inline(always)]
     fn leaves_for<const SMALL: bool>(
         &self,
-        stats: &Links,
+        counts: &Counts,
+        none: f64,
         home: &HomeLoad,
-        k: usize,
         (new, more): (u64, u64),
         stays: f64,
     ) -> f64 {
-        let counts = stats.between(home.slot, k);
         if counts.unlinked < more {
             return self.leaves_despite(counts, home, new, more);
         }
-        let at = stats.pairs.at(home.slot, k);
         let all = counts.all() - more + home.others;
         let links = counts.linked - new + home.links;
-        let links = self.recount::<SMALL>(counts, all, counts.linked, links);
-        stats.pairs.from_home[0][at] + stays + links
+        none + stays + self.recount::<SMALL>(counts, all, counts.linked, links)
     }
 
     /// The same in general: with hidden pairs, or if no quiet vertex could have left.
+    #[inline]
     fn leaves_despite(&self, counts: &Counts, home: &HomeLoad, new: u64, more: u64) -> f64 {
         let left = (counts.linked - new, counts.all() - more);
         self.coin.gain(left.0, left.1, home.links, home.others) - counts.joining as f64 * self.unit
@@ -333,7 +454,7 @@ impl Irm {
         load: &VertexLoad,
         home: usize,
     ) -> f64 {
-        let mut sum = stats.staying[home] as f64 * self.unit;
+        let mut sum = stats.sums[home].staying as f64 * self.unit;
         for l in touched::<HIDDEN>(load) {
             let (counts, new) = (stats.between(home, l), load.linked.to(l));
             let others = stats.size(l) - u64::from(l == home);
@@ -347,7 +468,7 @@ impl Irm {
 
     /// The gains of any set of vertices by definition, in O(slots · blocks); also the twin that
     /// [`Irm::gains_of_one`] is held against.
-    #[inline(always)]
+    #[inline(never)]
     fn gains_of_many<const HIDDEN: bool>(
         &self,
         stats: &Links,
@@ -401,12 +522,8 @@ fn touched<const HIDDEN: bool>(load: &VertexLoad) -> impl Iterator<Item = usize>
     load.linked.touched().iter().chain(unseen).map(|l| l.index())
 }
 
-/// Adds a row to sums, several at once.
+/// The sums of two rows.
 #[inline(always)]
-fn add_row(sums: &mut [f64], row: &[f64]) {
-    for (sums, row) in sums.as_chunks_mut::<LANES>().0.iter_mut().zip(row.as_chunks::<LANES>().0) {
-        // Both are read before anything is written, so that these can be vectors.
-        let (a, b) = (*sums, *row);
-        *sums = std::array::from_fn(|lane| a[lane] + b[lane]);
-    }
+fn added(a: &Lanes, b: &Lanes) -> Lanes {
+    std::array::from_fn(|lane| a[lane] + b[lane])
 }

@@ -15,20 +15,33 @@ use crate::special::{Landmark, Tosses};
 /// Nothing but the counts is kept of empty slots, which are all alike.
 #[derive(Debug, Default)]
 pub struct Links {
-    /// By slot: the number of vertices; the growth if a quiet vertex joins; the growth that a quiet vertex
-    /// which is here was.
+    /// By slot: the number of vertices.
     pub(super) size: Vec<u32>,
-    pub(super) joining: Vec<i64>,
-    pub(super) staying: Vec<i64>,
-    /// `joining` as numbers.
-    pub(super) quiet: Vec<f64>,
+    pub(super) sums: Vec<Sums>,
+    /// `joining` of the sums as numbers.
+    pub(super) quiet: Vec<Lanes>,
     /// The growth if a quiet vertex becomes a block of its own.
     pub(super) alone: i64,
     pub(super) pairs: Pairs,
 }
 
+/// Sums over the blocks that a slot is paired with.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Sums {
+    /// The growth if a quiet vertex joins.
+    joining: i64,
+    /// The growth that a quiet vertex which is here was.
+    pub(super) staying: i64,
+}
+
 /// So many links to a block are few: what they make is kept.
-const FEW: usize = crate::special::FEW;
+pub(super) const FEW: usize = crate::special::FEW;
+
+/// So many slots lie side by side.
+pub(super) const LANES: usize = 4;
+
+/// A number for each of them.
+pub(super) type Lanes = [f64; LANES];
 
 /// What is kept of every two slots, in squares of so many rows. Row l has what matters for vertices with
 /// links to l, or whose home is l; the columns k are where they may go.
@@ -36,11 +49,19 @@ const FEW: usize = crate::special::FEW;
 pub(super) struct Pairs {
     side: usize,
     pub(super) counts: Vec<Counts>,
+    tiles: Vec<Tile>,
+}
+
+/// What is kept of a row for some columns side by side. All of it changes together; adding rows up is
+/// adding vectors.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(align(32))]
+pub(super) struct Tile {
     /// What is to be added for a vertex that joins k and has one link to l, two of them, and so on.
-    pub(super) few_links: [Vec<f64>; FEW],
+    pub(super) few_links: [Lanes; FEW],
     /// What is to be added for a vertex that joins k, but is still counted in l, and has no links to k, and
     /// none to l, one, and so on.
-    pub(super) from_home: [Vec<f64>; FEW + 1],
+    pub(super) from_home: [Lanes; FEW + 1],
 }
 
 /// What there is between slots l and k, or within one.
@@ -73,32 +94,28 @@ impl Clone for Links {
     }
     fn clone_from(&mut self, source: &Self) {
         self.size.clone_from(&source.size);
-        self.joining.clone_from(&source.joining);
-        self.staying.clone_from(&source.staying);
+        self.sums.clone_from(&source.sums);
         self.quiet.clone_from(&source.quiet);
         self.alone = source.alone;
         let (pairs, source) = (&mut self.pairs, &source.pairs);
         pairs.side = source.side;
         pairs.counts.clone_from(&source.counts);
-        pairs.few_links.clone_from(&source.few_links);
-        pairs.from_home.clone_from(&source.from_home);
+        pairs.tiles.clone_from(&source.tiles);
     }
 }
 
 impl Pairs {
     /// The bytes of one pair.
-    const BYTES: u64 = (size_of::<Counts>() + size_of::<f64>() * (FEW + FEW + 1)) as u64;
+    const BYTES: u64 = (size_of::<Counts>() + size_of::<Tile>() / LANES) as u64;
 
     fn grow(&mut self, slots: usize) {
         if slots <= self.side {
             return;
         }
         // A little more than needed, so that a growing number of blocks rarely copies everything.
-        let side = slots.max(self.side + self.side / 8).max(8).next_multiple_of(4);
-        grow_square(&mut self.counts, self.side, side);
-        for square in self.few_links.iter_mut().chain(&mut self.from_home) {
-            grow_square(square, self.side, side);
-        }
+        let side = slots.max(self.side + self.side / 8).max(8).next_multiple_of(LANES);
+        grow_rows(&mut self.counts, self.side, (self.side, side), side);
+        grow_rows(&mut self.tiles, self.side, (self.side / LANES, side / LANES), side);
         self.side = side;
     }
 
@@ -107,19 +124,37 @@ impl Pairs {
         l * self.side + k
     }
 
-    /// A row of one of the squares.
+    /// Row l of the counts.
     #[inline(always)]
-    pub(super) fn row<'a, T>(&self, square: &'a [T], l: usize) -> &'a [T] {
-        &square[l * self.side..][..self.side]
+    pub(super) fn counts_of(&self, l: usize) -> &[Counts] {
+        &self.counts[l * self.side..][..self.side]
+    }
+
+    /// So many tiles of row l.
+    #[inline(always)]
+    pub(super) fn tiles_of(&self, l: usize, tiles: usize) -> &[Tile] {
+        &self.tiles[l * (self.side / LANES)..][..tiles]
+    }
+
+    /// Where columns k and its neighbours of row l are kept; k is lane k mod [`LANES`] there.
+    #[inline(always)]
+    pub(super) fn tile(&self, l: usize, k: usize) -> &Tile {
+        &self.tiles[l * (self.side / LANES) + k / LANES]
     }
 }
 
-fn grow_square<T: Copy + Default>(square: &mut Vec<T>, from: usize, to: usize) {
-    let mut grown = vec![T::default(); to * to];
-    for row in 0..from {
-        grown[row * to..][..from].copy_from_slice(&square[row * from..][..from]);
+/// Makes a table larger that has so many rows of so many numbers.
+fn grow_rows<T: Copy + Default>(
+    table: &mut Vec<T>,
+    rows: usize,
+    (width, wider): (usize, usize),
+    more: usize,
+) {
+    let mut grown = vec![T::default(); more * wider];
+    for row in 0..rows {
+        grown[row * wider..][..width].copy_from_slice(&table[row * width..][..width]);
     }
-    *square = grown;
+    *table = grown;
 }
 
 impl Links {
@@ -132,9 +167,8 @@ impl Links {
     pub(super) fn grow(&mut self, slots: usize) {
         self.pairs.grow(slots);
         self.size.resize(self.pairs.side, 0);
-        self.joining.resize(self.pairs.side, 0);
-        self.staying.resize(self.pairs.side, 0);
-        self.quiet.resize(self.pairs.side, 0.0);
+        self.sums.resize(self.pairs.side, Sums::default());
+        self.quiet.resize(self.pairs.side / LANES, Lanes::default());
     }
 
     #[inline(always)]
@@ -148,40 +182,21 @@ impl Links {
         &self.pairs.counts[self.pairs.at(l, k)]
     }
 
-    /// Counts a set of vertices in a slot, or no more. z has none of them.
+    /// The sums of a block.
     #[inline(always)]
-    fn count<const HIDDEN: bool>(
-        &mut self,
-        load: &VertexLoad,
-        z: &Partition,
-        slot: Slot,
-        joins: bool,
-    ) {
-        let k = slot.index();
-        let mut change = |at: usize, linked: u64, all: u64| {
-            let counts = &mut self.pairs.counts[at];
-            if joins {
-                counts.linked += linked;
-                counts.unlinked += all - linked;
-            } else {
-                counts.linked -= linked;
-                counts.unlinked -= all - linked;
-            }
-        };
-        let m = u64::from(load.m);
-        for &other in z.live().iter().filter(|&&other| other != slot) {
-            let l = other.index();
-            let all = m * u64::from(z.size(other)) - load.hidden.to_if::<HIDDEN>(l);
-            change(k * self.pairs.side + l, load.linked.to(l), all);
-            change(l * self.pairs.side + k, load.linked.to(l), all);
-        }
-        let rest = u64::from(z.size(slot));
-        let mut all = pairs(rest + m) - pairs(rest);
-        if HIDDEN {
-            all -= load.hidden.to(k) + u64::from(load.hidden.inner);
-        }
-        change(k * self.pairs.side + k, load.linked.to(k) + u64::from(load.linked.inner), all);
-        self.size[k] = z.size(slot) + if joins { load.m } else { 0 };
+    fn set_sums(&mut self, slot: usize, sums: Sums, unit: f64) {
+        self.sums[slot] = sums;
+        self.quiet[slot / LANES][slot % LANES] = sums.joining as f64 * unit;
+    }
+}
+
+/// The linked and unlinked pairs of two blocks once vertices with so many pairs, some of them linked, have joined or left.
+#[inline(always)]
+fn recounted(counts: &Counts, linked: u64, all: u64, joins: bool) -> (u64, u64) {
+    let Counts { linked: before, unlinked, .. } = *counts;
+    match joins {
+        true => (before + linked, unlinked + (all - linked)),
+        false => (before - linked, unlinked - (all - linked)),
     }
 }
 
@@ -192,7 +207,13 @@ impl Irm {
         (negative * self.units - 0.5) as i64
     }
 
-    /// A set of vertices joins a slot or leaves it.
+    /// The share of a block of so many vertices in the growth if a quiet vertex becomes a block of its own.
+    #[inline(always)]
+    fn beside(&self, size: u64) -> i64 {
+        self.in_units(self.coin.ln_evidence(0, size))
+    }
+
+    /// A set of vertices joins a slot or leaves it. z has none of them.
     #[inline(always)]
     pub(super) fn change<const HIDDEN: bool>(
         &self,
@@ -202,88 +223,120 @@ impl Irm {
         slot: Slot,
         joins: bool,
     ) {
-        let k = slot.index();
-        if stats.size[k] > 0 {
-            for l in z.live().iter().map(|l| l.index()).filter(|&l| l != k) {
-                stats.joining[l] -= stats.between(k, l).joining;
-                stats.staying[l] -= stats.between(l, k).staying;
-            }
-            stats.alone -= self.in_units(self.coin.ln_evidence(0, stats.size(k)));
-        }
-        stats.count::<HIDDEN>(load, z, slot, joins);
-        if stats.size[k] > 0 {
-            stats.alone += self.in_units(self.coin.ln_evidence(0, stats.size(k)));
-            self.conclude(stats, z, slot);
-        } else {
-            for l in z.live().iter().map(|l| l.index()) {
-                stats.quiet[l] = stats.joining[l] as f64 * self.unit;
-            }
-        }
-    }
-
-    /// Brings all that follows from the counts of a block up to date: for it with all others, and for all
-    /// others with it.
-    fn conclude(&self, stats: &mut Links, z: &Partition, slot: Slot) {
-        let k = slot.index();
-        let size = stats.size(k);
-        let at = stats.pairs.at(k, k);
-        let Counts { linked, unlinked, .. } = stats.pairs.counts[at];
-        let all = linked + unlinked;
-        let tossed = self.coin.tossed(linked, all);
-        let counts = Counts {
-            linked,
-            unlinked,
-            joining: self.in_units(tossed.shift(all + size)),
-            staying: self.in_units(quiet(&tossed, linked, all, size - 1).0),
-            landmark: tossed.landmark(),
-        };
-        let (mut joining, mut staying) = (counts.joining, counts.staying);
-        stats.pairs.counts[at] = counts;
-        let few_links = tossed.turns(unlinked + size, size);
-        stats.pairs.few_links.iter_mut().zip(few_links).for_each(|(square, few)| square[at] = few);
+        let (k, m, rest) = (slot.index(), u64::from(load.m), u64::from(z.size(slot)));
+        let before = stats.size(k);
+        let size = rest + if joins { m } else { 0 };
+        // What is left of empty slots means nothing, and nothing but counts is kept of them.
+        stats.alone += if size > 0 { self.beside(size) } else { 0 };
+        stats.alone -= if before > 0 { self.beside(before) } else { 0 };
+        stats.size[k] = size as u32;
+        let mut sums = Sums::default();
         for l in z.live().iter().map(|l| l.index()).filter(|&l| l != k) {
+            let (here, there) = (stats.between(k, l), stats.between(l, k));
+            let was = if before > 0 { (here.joining, there.staying) } else { (0, 0) };
             let others = stats.size(l);
-            let Counts { linked, unlinked, .. } = *stats.between(k, l);
-            let all = linked + unlinked;
-            let sums = match self.coin.tossed_in_tables(linked, all, all + size.max(others)) {
-                Some(tossed) => self.keep_both(stats, &tossed, (linked, unlinked), (k, l)),
-                None => self.keep_both_far(stats, (linked, unlinked), (k, l)),
-            };
-            joining += sums.0;
-            staying += sums.1;
+            let all = m * others - load.hidden.to_if::<HIDDEN>(l);
+            let counts = recounted(here, load.linked.to(l), all, joins);
+            let mut other = stats.sums[l];
+            if size > 0 {
+                let (at_l, at_k) = self.keep_both(&mut stats.pairs, counts, (k, size), (l, others));
+                other.joining += at_l.0;
+                other.staying += at_k.1;
+                sums.joining += at_k.0;
+                sums.staying += at_l.1;
+            } else {
+                let (at, back) = (stats.pairs.at(k, l), stats.pairs.at(l, k));
+                stats.pairs.counts[at] = Counts::default();
+                stats.pairs.counts[back] = Counts::default();
+            }
+            other.joining -= was.0;
+            other.staying -= was.1;
+            stats.set_sums(l, other, self.unit);
         }
-        (stats.joining[k], stats.staying[k]) = (joining, staying);
-        stats.quiet[k] = joining as f64 * self.unit;
+        let mut all = pairs(rest + m) - pairs(rest);
+        if HIDDEN {
+            all -= load.hidden.to(k) + u64::from(load.hidden.inner);
+        }
+        let linked = load.linked.to(k) + u64::from(load.linked.inner);
+        let counts = recounted(stats.between(k, k), linked, all, joins);
+        let own = self.keep_own(&mut stats.pairs, counts, (k, size));
+        sums.joining += own.0;
+        sums.staying += own.1;
+        stats.set_sums(k, sums, self.unit);
     }
 
-    /// Brings what follows from the counts between blocks k and l up to date; returns what l adds to the sums of k.
+    /// All vertices leave a slot, whatever links they have. z has none of them.
+    pub(super) fn forget(&self, stats: &mut Links, z: &Partition, slot: Slot) {
+        let k = slot.index();
+        for l in z.live().iter().map(|l| l.index()) {
+            let (at, back) = (stats.pairs.at(k, l), stats.pairs.at(l, k));
+            let mut sums = stats.sums[l];
+            sums.joining -= stats.pairs.counts[at].joining;
+            sums.staying -= stats.pairs.counts[back].staying;
+            stats.set_sums(l, sums, self.unit);
+            stats.pairs.counts[at] = Counts::default();
+            stats.pairs.counts[back] = Counts::default();
+        }
+        let at = stats.pairs.at(k, k);
+        stats.pairs.counts[at] = Counts::default();
+        stats.alone -= self.beside(stats.size(k));
+        stats.size[k] = 0;
+    }
+
+    /// Brings what follows from the counts within a block up to date; returns its shares in the sums.
+    #[inline(always)]
+    fn keep_own(
+        &self,
+        pairs: &mut Pairs,
+        (linked, unlinked): (u64, u64),
+        (k, size): (usize, u64),
+    ) -> (i64, i64) {
+        let (at, all) = (pairs.at(k, k), linked + unlinked);
+        let tossed = self.coin.tossed(linked, all);
+        let joining = self.in_units(tossed.shift(all + size));
+        let staying = self.in_units(quiet(&tossed, linked, all, size.saturating_sub(1)).0);
+        let landmark = tossed.landmark();
+        pairs.counts[at] = Counts { linked, unlinked, joining, staying, landmark };
+        let few_links = tossed.turns(unlinked + size, size);
+        let tile = &mut pairs.tiles[k * (pairs.side / LANES) + k / LANES];
+        tile.few_links.iter_mut().zip(few_links).for_each(|(row, few)| row[k % LANES] = few);
+        (joining, staying)
+    }
+
+    /// Brings what follows from the counts between blocks k and l, of so many vertices, up to date; returns what is kept for
+    /// (k, l) and for (l, k): `joining` and `staying`.
     #[inline(always)]
     fn keep_both(
         &self,
-        stats: &mut Links,
-        tossed: &impl Tosses,
+        pairs: &mut Pairs,
         counts: (u64, u64),
-        (k, l): (usize, usize),
-    ) -> (i64, i64) {
-        let (size, others) = (stats.size(k), stats.size(l));
-        let at_l = self.keep(&mut stats.pairs, (k, l), tossed, counts, size, others);
-        let at_k = self.keep(&mut stats.pairs, (l, k), tossed, counts, others, size);
-        stats.joining[l] += at_l.0;
-        stats.staying[l] += at_k.1;
-        stats.quiet[l] = stats.joining[l] as f64 * self.unit;
-        (at_k.0, at_l.1)
+        (k, size): (usize, u64),
+        (l, others): (usize, u64),
+    ) -> ((i64, i64), (i64, i64)) {
+        let all = counts.0 + counts.1;
+        match self.coin.tossed_in_tables(counts.0, all, all + size.max(others)) {
+            Some(tossed) => (
+                self.keep(pairs, (k, l), &tossed, counts, size, others),
+                self.keep(pairs, (l, k), &tossed, counts, others, size),
+            ),
+            None => self.keep_both_far(pairs, counts, (k, size), (l, others)),
+        }
     }
 
     /// The same beyond the tables.
     #[inline(never)]
     fn keep_both_far(
         &self,
-        stats: &mut Links,
+        pairs: &mut Pairs,
         counts: (u64, u64),
-        pair: (usize, usize),
-    ) -> (i64, i64) {
+        (k, size): (usize, u64),
+        (l, others): (usize, u64),
+    ) -> ((i64, i64), (i64, i64)) {
         let tossed = self.coin.tossed(counts.0, counts.0 + counts.1);
-        self.keep_both(stats, &tossed, counts, pair)
+        (
+            self.keep(pairs, (k, l), &tossed, counts, size, others),
+            self.keep(pairs, (l, k), &tossed, counts, others, size),
+        )
     }
 
     /// Brings what is kept at one place up to date, given the sizes of the blocks of its row and column; returns
@@ -301,36 +354,46 @@ impl Irm {
         let (at, all) = (pairs.at(l, k), linked + unlinked);
         let joins = tossed.shift(all + row);
         let (stays, without) = quiet(tossed, linked, all, column);
+        let (tile, lane) = (&mut pairs.tiles[l * (pairs.side / LANES) + k / LANES], k % LANES);
+        // What is different for a vertex that leaves the one block for the other. If no quiet vertex could have left it
+        // is added and taken away again, so that it must not depend on what was here before.
+        let from_home = match without {
+            Some(left) => {
+                let all = left + row - 1;
+                let none = tossed.shift(all) + (stays - joins);
+                let [one, two] = tossed.turns(all - linked, row - 1);
+                [none + 0.0, none + one, none + two]
+            }
+            None => [0.0; FEW + 1],
+        };
+        tile.from_home.iter_mut().zip(from_home).for_each(|(kept, from)| kept[lane] = from);
         let [one, two] = tossed.turns(unlinked + row, row);
-        // What is different for a vertex that leaves the one block for the other. Nobody asks if no quiet vertex
-        // could have left.
-        if let Some(left) = without {
-            let all = left + row - 1;
-            let none = tossed.shift(all) + (stays - joins);
-            let [one, two] = tossed.turns(all - linked, row - 1);
-            pairs.from_home[0][at] = none + 0.0;
-            pairs.from_home[1][at] = none + one;
-            pairs.from_home[2][at] = none + two;
-        }
+        tile.few_links[0][lane] = one;
+        tile.few_links[1][lane] = two;
         let (joining, staying) = (self.in_units(joins), self.in_units(stays));
         pairs.counts[at] =
             Counts { linked, unlinked, joining, staying, landmark: tossed.landmark() };
-        pairs.few_links[0][at] = one;
-        pairs.few_links[1][at] = two;
         (joining, staying)
     }
 
     /// Brings all that follows from the counts up to date.
     pub(super) fn conclude_all(&self, stats: &mut Links, z: &Partition) {
         let live = || z.live().iter().map(|k| k.index());
-        z.live().iter().for_each(|&slot| self.conclude(stats, z, slot));
-        // The sums took the shares of pairs in more than once.
-        let sum = |of: &dyn Fn(usize) -> i64| live().map(of).sum::<i64>();
-        stats.alone = sum(&|l| self.in_units(self.coin.ln_evidence(0, stats.size(l))));
+        let counts =
+            |stats: &Links, k, l| (stats.between(k, l).linked, stats.between(k, l).unlinked);
         for k in live() {
-            stats.joining[k] = sum(&|l| stats.between(l, k).joining);
-            stats.staying[k] = sum(&|l| stats.between(k, l).staying);
-            stats.quiet[k] = stats.joining[k] as f64 * self.unit;
+            let (size, own) = (stats.size(k), counts(stats, k, k));
+            self.keep_own(&mut stats.pairs, own, (k, size));
+            for l in live().take_while(|&l| l != k) {
+                let (others, both) = (stats.size(l), counts(stats, k, l));
+                self.keep_both(&mut stats.pairs, both, (k, size), (l, others));
+            }
+        }
+        stats.alone = live().map(|l| self.beside(stats.size(l))).sum();
+        for k in live() {
+            let joining = live().map(|l| stats.between(l, k).joining).sum();
+            let staying = live().map(|l| stats.between(k, l).staying).sum();
+            stats.set_sums(k, Sums { joining, staying }, self.unit);
         }
     }
 
@@ -343,18 +406,18 @@ impl Irm {
         }
         self.conclude_all(&mut anew, z);
         // What is left of empty slots means nothing.
-        let same = |of: &dyn Fn(&Links) -> f64| of(&anew).to_bits() == of(stats).to_bits();
-        let sums = |links: &Links, k: usize| (links.joining[k], links.staying[k]);
-        let as_numbers = live().all(|k| stats.quiet[k] == stats.joining[k] as f64 * self.unit);
-        as_numbers
-            && anew.alone == stats.alone
-            && live().all(|k| sums(&anew, k) == sums(stats, k))
+        let quiet = |links: &Links, k: usize| links.quiet[k / LANES][k % LANES].to_bits();
+        let kept = |links: &Links, k: usize, l: usize| {
+            let Tile { few_links, from_home } = links.pairs.tile(k, l);
+            let bits = |row: &Lanes| row[l % LANES].to_bits();
+            (few_links.each_ref().map(bits), from_home.each_ref().map(bits))
+        };
+        anew.alone == stats.alone
+            && live().all(|k| anew.sums[k] == stats.sums[k] && quiet(&anew, k) == quiet(stats, k))
             && live().all(|k| {
                 live().all(|l| {
-                    let at = stats.pairs.at(k, l);
-                    anew.pairs.counts[at] == stats.pairs.counts[at]
-                        && (0..FEW).all(|few| same(&|links| links.pairs.few_links[few][at]))
-                        && (0..=FEW).all(|few| same(&|links| links.pairs.from_home[few][at]))
+                    anew.between(k, l) == stats.between(k, l)
+                        && kept(&anew, k, l) == kept(stats, k, l)
                 })
             })
     }

@@ -1,5 +1,6 @@
 //! What a set of vertices carries: how many they are, and their pairs with every block.
 
+use super::links::Lanes;
 use crate::partition::{Item, Partition, Slot};
 
 /// How many vertices there are in the set, and their linked and hidden pairs.
@@ -10,8 +11,7 @@ pub struct VertexLoad {
     /// Pairs that were not observed.
     pub(super) hidden: PairLoad,
     /// Room for gains.
-    pub(super) quiet: Vec<f64>,
-    pub(super) rows: Vec<f64>,
+    pub(super) sums: Vec<Lanes>,
 }
 
 /// The pairs of one kind that a set of vertices has with every block, and among themselves.
@@ -39,6 +39,34 @@ impl PairLoad {
         z: &Partition,
         neighbours: impl Fn(usize) -> &'a [u32],
     ) {
+        self.clear(z);
+        match items {
+            [vertex] => {
+                for &neighbour in neighbours(vertex.index()) {
+                    if let Some(slot) = z.placed_at(neighbour as usize) {
+                        self.count(slot);
+                    }
+                }
+            }
+            _ => self.weigh_many(items, z, neighbours),
+        }
+    }
+
+    /// Takes over what is known of the pairs.
+    pub(super) fn copy(&mut self, z: &Partition, inner: u64, to: impl Fn(usize) -> u64) {
+        self.clear(z);
+        self.inner = inner as u32;
+        for &slot in z.live() {
+            let pairs = to(slot.index());
+            self.to[slot.index()] = pairs as u32;
+            self.touched[self.count] = slot;
+            self.count += usize::from(pairs > 0);
+        }
+    }
+
+    /// Makes room for all slots, without any pairs.
+    #[inline(always)]
+    fn clear(&mut self, z: &Partition) {
         if self.to.len() <= 4 * self.count {
             self.to.fill(0);
         } else {
@@ -53,16 +81,6 @@ impl PairLoad {
             self.touched.resize(z.slots() + 2, Slot::NOWHERE);
         }
         self.inner = 0;
-        match items {
-            [vertex] => {
-                for &neighbour in neighbours(vertex.index()) {
-                    if let Some(slot) = z.placed_at(neighbour as usize) {
-                        self.count(slot);
-                    }
-                }
-            }
-            _ => self.weigh_many(items, z, neighbours),
-        }
     }
 
     fn weigh_many<'a>(

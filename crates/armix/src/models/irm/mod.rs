@@ -111,8 +111,7 @@ impl Model for Irm {
             m: 0,
             linked: PairLoad::new(self.n()),
             hidden: PairLoad::new(hidden),
-            quiet: Vec::new(),
-            rows: Vec::new(),
+            sums: Vec::new(),
         }
     }
 
@@ -126,6 +125,24 @@ impl Model for Irm {
         load.linked.weigh(items, z, |v| self.graph.neighbours(v));
         if self.graph.has_hidden() {
             load.hidden.weigh(items, z, |v| self.graph.unobserved(v));
+        }
+    }
+
+    fn weigh_block(
+        &self,
+        stats: &Links,
+        items: &[Item],
+        z: &Partition,
+        slot: Slot,
+        load: &mut VertexLoad,
+    ) {
+        let (k, m) = (slot.index(), items.len() as u64);
+        let within = stats.between(k, k);
+        load.m = items.len() as u32;
+        load.linked.copy(z, within.linked, |l| stats.between(k, l).linked);
+        if self.graph.has_hidden() {
+            let hidden = |l: usize| m * stats.size(l) - stats.between(k, l).all();
+            load.hidden.copy(z, pairs(m) - within.all(), hidden);
         }
     }
 
@@ -143,7 +160,18 @@ impl Model for Irm {
         }
     }
 
-    #[inline]
+    fn vacate(
+        &self,
+        stats: &mut Links,
+        _items: &[Item],
+        z: &Partition,
+        slot: Slot,
+        _load: &mut VertexLoad,
+    ) {
+        self.forget(stats, z, slot);
+    }
+
+    #[inline(always)]
     fn gains(
         &self,
         stats: &Links,

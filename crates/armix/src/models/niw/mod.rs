@@ -564,6 +564,7 @@ impl Model for Niw {
         z: &Partition,
         parameters: &[f64],
         _past: &[Vec<u32>],
+        _coldness: f64,
         uniform: &mut dyn FnMut() -> f64,
     ) -> Option<Self> {
         (!self.data.missing.is_empty()).then(|| self.with_drawn_cells(z, parameters, uniform))

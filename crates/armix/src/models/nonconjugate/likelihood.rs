@@ -9,9 +9,8 @@ pub type Uniform<'a> = dyn FnMut() -> f64 + 'a;
 /// base measure H of θ.
 ///
 /// Densities of θ are all with respect to the same measure, whichever: that of H, of the fits, and the
-/// one in which [`Likelihood::wander`] is symmetric. Nothing here has to be conjugate, and only
-/// [`Likelihood::ln_f`] and [`Likelihood::ln_base`] say what the posterior is; the rest says how well it is
-/// explored.
+/// one in which [`Likelihood::wander`] is symmetric. Nothing here has to be conjugate, and only what makes f
+/// and [`Likelihood::ln_base`] say what the posterior is; the rest says how well it is explored.
 pub trait Likelihood: Sized + Send + Sync + 'static {
     /// The name of the model in settings, results and tests.
     const NAME: &'static str;
@@ -19,7 +18,7 @@ pub trait Likelihood: Sized + Send + Sync + 'static {
     /// So many reals make a parameter.
     const REALS: usize;
 
-    /// θ of one block in one column, with whatever makes [`Likelihood::ln_f`] fast.
+    /// θ of one block in one column, with whatever makes densities fast.
     type Parameter: Copy + Debug + Send + Sync;
 
     /// About the posterior of θ given some values: a distribution that can be drawn from.
@@ -37,12 +36,34 @@ pub trait Likelihood: Sized + Send + Sync + 'static {
     /// The parameter that was written.
     fn read(&self, reals: &[f64]) -> Self::Parameter;
 
-    /// ln f(y | θ) of an item's value in a column; 0 if it is missing. Most of all computing time is
-    /// spent here.
-    fn ln_f(&self, item: usize, column: usize, theta: &Self::Parameter) -> f64;
+    /// The values of an item by column; NaN is missing.
+    fn row(&self, item: usize) -> &[f64];
+
+    /// The values in a column by item; NaN is missing.
+    fn column(&self, column: usize) -> &[f64];
+
+    /// e in f(y | θ) = T(θ) δ(y, θ)⁻ᵉ: most of all computing time is spent with distances δ, which are multiplied
+    /// before a logarithm is taken. Every density can be written like this, with δ = 1/f if it is at most 1.
+    fn exponent(&self) -> f64;
+
+    /// ln T(θ).
+    fn ln_top(&self, column: usize, theta: &Self::Parameter) -> f64;
+
+    /// The two numbers of θ that make distances.
+    fn coordinates(&self, theta: &Self::Parameter) -> [f64; 2];
+
+    /// δ: from 1 to [`FARTHEST`](super::FARTHEST), and so that e ln δ is at most [`LEAST_LIKELY`](super::LEAST_LIKELY).
+    /// Loops over this should become vector instructions.
+    fn distance(&self, value: f64, coordinates: [f64; 2]) -> f64;
+
+    /// No value in this column has a larger distance from θ.
+    fn farthest(&self, column: usize, theta: &Self::Parameter) -> f64;
 
     /// ln f of any value in a column.
-    fn ln_value(&self, column: usize, value: f64, theta: &Self::Parameter) -> f64;
+    fn ln_value(&self, column: usize, value: f64, theta: &Self::Parameter) -> f64 {
+        let distance = self.distance(value, self.coordinates(theta));
+        self.ln_top(column, theta) - self.exponent() * libm::log(distance)
+    }
 
     /// Draws θ from H.
     fn draw_base(&self, column: usize, uniform: &mut Uniform<'_>) -> Self::Parameter;
@@ -51,14 +72,14 @@ pub trait Likelihood: Sized + Send + Sync + 'static {
     fn ln_base(&self, column: usize, theta: &Self::Parameter) -> f64;
 
     /// An approximate posterior of θ given the values of these items, with tails that are rather too heavy;
-    /// `None` if nothing is known.
-    fn fit(&self, column: usize, items: &[u32]) -> Option<Self::Fit>;
+    /// `None` if nothing is known. Every value counts as `coldness` values.
+    fn fit(&self, column: usize, items: &[u32], coldness: f64) -> Option<Self::Fit>;
 
     /// Draws θ from a fit.
     fn draw_fit(&self, fit: &Self::Fit, uniform: &mut Uniform<'_>) -> Self::Parameter;
 
-    /// ln of the density of a fit.
-    fn ln_fit(&self, fit: &Self::Fit, theta: &Self::Parameter) -> f64;
+    /// The density of a fit, above 0 wherever θ is likely under H or a fit.
+    fn fit_density(&self, fit: &Self::Fit, theta: &Self::Parameter) -> f64;
 
     /// A small step from θ, for a block of so many items, as likely as the step back.
     fn wander(

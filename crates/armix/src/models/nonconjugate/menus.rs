@@ -2,6 +2,7 @@
 
 use super::likelihood::{Likelihood, Uniform};
 use crate::partition::canonical;
+use crate::special::{exp_of_all, fast_ln};
 
 /// Ranks, and m parameters for each item and column with their weights.
 #[derive(Debug, Clone)]
@@ -16,54 +17,122 @@ pub struct Menus<P> {
     pub ln_weight: Vec<f64>,
 }
 
-/// G, for one item and column: one half H, and one half equal shares of approximate posteriors.
+/// G, for one item and column: equal shares of H and of some approximate posteriors.
 pub struct Guide<'l, L: Likelihood> {
     likelihood: &'l L,
     column: usize,
-    fits: [Option<&'l L::Fit>; 3],
+    /// The first so many, then H.
+    fits: [Option<&'l L::Fit>; FITS],
+    count: usize,
 }
+
+/// At most so many approximate posteriors.
+const FITS: usize = 3;
 
 impl<'l, L: Likelihood> Guide<'l, L> {
     /// H alone if there is no fit.
-    pub fn new(likelihood: &'l L, column: usize, fits: [Option<&'l L::Fit>; 3]) -> Self {
-        Guide { likelihood, column, fits }
+    pub fn new(likelihood: &'l L, column: usize, fits: [Option<&'l L::Fit>; FITS]) -> Self {
+        let (mut found, mut count) = ([None; FITS], 0);
+        for fit in fits.into_iter().flatten() {
+            found[count] = Some(fit);
+            count += 1;
+        }
+        Guide { likelihood, column, fits: found, count }
     }
 
-    fn fits(&self) -> impl Iterator<Item = &'l L::Fit> + Clone {
-        self.fits.iter().copied().flatten()
+    /// The number of shares.
+    pub fn shares(&self) -> usize {
+        self.count + 1
     }
 
-    /// Draws θ from G.
-    pub fn draw(&self, uniform: &mut Uniform<'_>) -> L::Parameter {
-        let count = self.fits().count();
-        let half = 2.0 * uniform();
-        match self.fits().nth((half * count as f64) as usize).filter(|_| half < 1.0) {
+    /// Draws θ from one of the shares.
+    pub fn draw_from(&self, share: usize, uniform: &mut Uniform<'_>) -> L::Parameter {
+        match self.fits.get(share).copied().flatten() {
             Some(fit) => self.likelihood.draw_fit(fit, uniform),
             None => self.likelihood.draw_base(self.column, uniform),
         }
     }
 
+    /// Draws θ from G.
+    pub fn draw(&self, uniform: &mut Uniform<'_>) -> L::Parameter {
+        let share = if self.count == 0 { 0.0 } else { uniform() * self.shares() as f64 };
+        self.draw_from(share as usize, uniform)
+    }
+
+    /// The densities of all shares; the last one is H. Also their sum, and ln H.
+    #[inline]
+    fn densities(&self, theta: &L::Parameter) -> ([f64; FITS + 1], f64, f64) {
+        let mut densities = [0.0; FITS + 1];
+        for (density, fit) in densities.iter_mut().zip(self.fits.iter().flatten()) {
+            *density = self.likelihood.fit_density(fit, theta);
+        }
+        let ln_base = self.likelihood.ln_base(self.column, theta);
+        densities[FITS] = exp(ln_base);
+        (densities, densities.iter().sum(), ln_base)
+    }
+
     /// ln G(θ).
     pub fn ln_density(&self, theta: &L::Parameter) -> f64 {
-        let base = self.likelihood.ln_base(self.column, theta);
-        let count = self.fits().count();
-        if count == 0 {
-            return base;
+        match self.count {
+            0 => self.likelihood.ln_base(self.column, theta),
+            _ => fast_ln(self.densities(theta).1 / self.shares() as f64),
         }
-        let terms = self.fits().map(|fit| self.likelihood.ln_fit(fit, theta));
-        let largest = terms.clone().fold(base, f64::max);
-        let fits: f64 = terms.map(|t| libm::exp(t - largest)).sum();
-        let mean = 0.5 * (libm::exp(base - largest) + fits / count as f64);
-        largest + libm::log(mean)
     }
 
     /// ln of H(θ) / G(θ).
     pub fn ln_ratio(&self, theta: &L::Parameter) -> f64 {
-        match self.fits().next() {
-            None => 0.0,
-            Some(_) => self.likelihood.ln_base(self.column, theta) - self.ln_density(theta),
+        if self.count == 0 {
+            return 0.0;
         }
+        let (_, sum, ln_base) = self.densities(theta);
+        ln_base - fast_ln(sum / self.shares() as f64)
     }
+
+    /// The share that θ came from, if it was drawn from G: a draw given θ.
+    fn share_of(&self, theta: &L::Parameter, uniform: &mut Uniform<'_>) -> usize {
+        let (densities, sum, _) = self.densities(theta);
+        let mut left = uniform() * sum;
+        for share in 0..self.count {
+            left -= densities[share];
+            if left < 0.0 {
+                return share;
+            }
+        }
+        self.count
+    }
+
+    /// A menu: as many entries from each share as are possible, and the others from G. One of them is θ, if that is
+    /// given, and it is the first.
+    pub fn draw_menu(
+        &self,
+        entries: usize,
+        kept: Option<L::Parameter>,
+        menu: &mut Vec<L::Parameter>,
+        uniform: &mut Uniform<'_>,
+    ) {
+        let shares = self.shares();
+        let (each, mut rest) = (entries / shares, entries % shares);
+        let mut from_share = usize::MAX;
+        if let Some(theta) = kept {
+            menu.push(theta);
+            // All places are alike, but those of a share are for what comes from it.
+            match uniform() * (entries as f64) < (each * shares) as f64 {
+                true => from_share = self.share_of(&theta, uniform),
+                false => rest -= 1,
+            }
+        }
+        for share in 0..shares {
+            let taken = usize::from(share == from_share);
+            menu.extend((taken..each).map(|_| self.draw_from(share, uniform)));
+        }
+        menu.extend((0..rest).map(|_| self.draw(uniform)));
+    }
+}
+
+/// eˣ, of x that are mostly not far below 0.
+#[inline]
+fn exp(x: f64) -> f64 {
+    if x.abs() < 49.0 { exp_of_all([x])[0] } else { libm::exp(x) }
 }
 
 impl<P: Copy> Menus<P> {
@@ -93,30 +162,33 @@ impl<P: Copy> Menus<P> {
         labels: &[u32],
         kept: &[P],
         past: &[Vec<u32>],
+        coldness: f64,
         uniform: &mut Uniform<'_>,
     ) -> Self {
         let (n, d) = (likelihood.n(), likelihood.d());
         let rank = permutation(n, uniform);
         let leader_of = leaders(labels, &rank);
-        let fits: Vec<PastFits<L>> = past.iter().map(|z| PastFits::new(likelihood, z)).collect();
+        // Where values do not count they say nothing.
+        let past = if coldness > 0.0 { past } else { &[] };
+        let fits: Vec<PastFits<L>> =
+            past.iter().map(|z| PastFits::new(likelihood, z, coldness)).collect();
         let ln_m = libm::log(entries as f64);
-        let mut menus = Menus { entries, rank, theta: Vec::new(), ln_weight: Vec::new() };
+        let length = n * d * entries;
+        let (theta, ln_weight) = (Vec::with_capacity(length), Vec::with_capacity(length));
+        let mut menus = Menus { entries, rank, theta, ln_weight };
         for item in 0..n {
             for column in 0..d {
-                let alone = likelihood.fit(column, &[item as u32]);
+                let alone = likelihood.fit(column, &[item as u32], coldness);
+                let alone = alone.filter(|_| coldness > 0.0);
                 let of = |z: usize| fits.get(z).and_then(|fits| fits.of(item, column));
                 let guide = Guide::new(likelihood, column, [of(0), of(1), alone.as_ref()]);
                 let block = labels[item] as usize;
                 let kept = kept.get(block * d + column);
                 let kept = kept.filter(|_| leader_of[block] as usize == item);
-                for entry in 0..entries {
-                    let theta = match kept {
-                        Some(&kept) if entry == 0 => kept,
-                        _ => guide.draw(uniform),
-                    };
-                    menus.ln_weight.push(guide.ln_ratio(&theta) - ln_m);
-                    menus.theta.push(theta);
-                }
+                let begin = menus.theta.len();
+                guide.draw_menu(entries, kept.copied(), &mut menus.theta, uniform);
+                let ln_weight = |theta: &P| guide.ln_ratio(theta) - ln_m;
+                menus.ln_weight.extend(menus.theta[begin..].iter().map(ln_weight));
             }
         }
         menus
@@ -165,11 +237,11 @@ struct PastFits<L: Likelihood> {
 }
 
 impl<L: Likelihood> PastFits<L> {
-    fn new(likelihood: &L, labels: &[u32]) -> Self {
+    fn new(likelihood: &L, labels: &[u32], coldness: f64) -> Self {
         let (d, labels) = (likelihood.d(), canonical(labels));
         let fits = blocks(&labels)
             .iter()
-            .flat_map(|block| (0..d).map(|column| likelihood.fit(column, block)))
+            .flat_map(|block| (0..d).map(|column| likelihood.fit(column, block, coldness)))
             .collect();
         PastFits { d, labels, fits }
     }

@@ -1,22 +1,31 @@
 //! Mixtures whose parameters cannot be integrated out: every item holds a menu of parameters ready, and a
 //! block is weighed by the menu of its leader. docs/NONCONJUGATE.md says why that is exact.
 
+mod distances;
+mod kept;
 mod likelihood;
 mod members;
 mod menus;
+mod says;
 
+pub use distances::FARTHEST;
 pub use likelihood::{Likelihood, Uniform};
 pub use menus::{Guide, Menus};
 
 use crate::hyper::Hyper;
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot, canonical};
+use crate::special::{exp_of_all, fast_ln};
+use kept::{Entry, Kept, LANES};
 use members::{Members, NOBODY};
 use menus::blocks;
 use std::sync::Arc;
 
 /// ln f is a multiple of this, by definition of the model: sums do not depend on the order of items.
-const UNIT: f64 = 1.0 / (1u64 << 32) as f64;
+const UNIT: f64 = 1.0 / (1u64 << 44) as f64;
+
+/// No value may have a lower ln f than this below its highest, so that it fits into 63 bits.
+pub const LEAST_LIKELY: f64 = (1u64 << 18) as f64;
 
 /// The menus that a model has before any are laid out are drawn with this seed.
 const SEED: u64 = 0x0a2_71e5;
@@ -33,31 +42,53 @@ const WANDERINGS: usize = 2;
 ///
 /// Averaged over menus drawn from G this is the evidence. Between iterations a chain keeps z and one θ for
 /// each block and column, whose joint posterior is exact for any m.
+///
+/// At inverse temperature b it has fᵇ in place of f, and tells 1/b ln p̂: a hot chain multiplies that by b.
 #[derive(Debug)]
 pub struct Nonconjugate<L: Likelihood> {
     likelihood: Arc<L>,
-    menus: Menus<L::Parameter>,
+    menus: Arc<Menus<L::Parameter>>,
     /// m of the menus that will be laid out.
     entries: usize,
-    /// |ln f| is cut here, so that sums over all items fit into 63 bits.
-    largest: f64,
+    /// b.
+    coldness: f64,
+    /// b times that of f.
+    exponent: f64,
+    /// ln p̂ of blocks of single items, by item.
+    alone: Arc<[f64]>,
 }
 
 /// Leaders, and what the items of their blocks say about the entries of their menus.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Tallies {
     leader: Vec<u32>,
     /// Σ ln f by slot, column and entry, in units.
-    sums: Vec<i64>,
+    sums: Vec<i128>,
     /// ln p̂ by slot, always as computed from the sums.
     ln_p: Vec<f64>,
+    /// The same in a form that weighs single items fast.
+    kept: Kept,
     members: Members,
-    scratch: Vec<i64>,
+    room: Room,
+}
+
+/// Room for what is written.
+#[derive(Debug, Default)]
+struct Room {
+    terms: Vec<f64>,
+    menu: Vec<Entry>,
 }
 
 impl Clone for Tallies {
     fn clone(&self) -> Self {
-        let mut tallies = Tallies::default();
+        let mut tallies = Tallies {
+            leader: Vec::new(),
+            sums: Vec::new(),
+            ln_p: Vec::new(),
+            kept: self.kept.clone(),
+            members: Members::default(),
+            room: Room::default(),
+        };
         tallies.clone_from(self);
         tallies
     }
@@ -65,17 +96,23 @@ impl Clone for Tallies {
         self.leader.clone_from(&source.leader);
         self.sums.clone_from(&source.sums);
         self.ln_p.clone_from(&source.ln_p);
+        self.kept.clone_from(&source.kept);
         self.members.copy_from(&source.members);
     }
 }
 
-/// A set of items, its leader, and what its items say about the entries of that menu.
+/// A set of items, its leader, and, of more than one item, what they say about the entries of that menu.
 #[derive(Debug)]
 pub struct Party {
     items: Vec<u32>,
     leader: u32,
-    sums: Vec<i64>,
-    scratch: Vec<i64>,
+    /// b Σ ln f.
+    sums: Vec<f64>,
+    /// ln p̂ of a block of them.
+    alone: f64,
+    scratch: Vec<f64>,
+    others: Vec<u32>,
+    gains: Vec<[f64; LANES]>,
 }
 
 impl<L: Likelihood> Nonconjugate<L> {
@@ -96,13 +133,34 @@ impl<L: Likelihood> Nonconjugate<L> {
 
     /// The mixture with these menus.
     pub fn with_menus(likelihood: Arc<L>, menus: Menus<L::Parameter>) -> Self {
-        let largest = (1u64 << 62) as f64 / likelihood.n().max(1) as f64;
-        Nonconjugate { likelihood, entries: menus.entries, menus, largest }
+        let entries = menus.entries;
+        Nonconjugate::serving(likelihood, entries, Arc::new(menus), 1.0)
     }
 
-    fn serving(&self, menus: Menus<L::Parameter>) -> Self {
-        let other = Nonconjugate::with_menus(self.likelihood.clone(), menus);
-        Nonconjugate { entries: self.entries, ..other }
+    fn serving(
+        likelihood: Arc<L>,
+        entries: usize,
+        menus: Arc<Menus<L::Parameter>>,
+        coldness: f64,
+    ) -> Self {
+        let exponent = coldness * likelihood.exponent();
+        let alone = Arc::default();
+        let model = Nonconjugate { likelihood, menus, entries, coldness, exponent, alone };
+        let (mut units, mut terms) = (vec![0; model.width()], Vec::new());
+        let mut ln_p = |item: u32| {
+            units.fill(0);
+            model.tally(item, std::iter::once(item), &mut units, 1);
+            model.terms(item, &units, &mut terms);
+            model.ln_estimate(&terms)
+        };
+        let alone = (0..model.n() as u32).map(&mut ln_p).collect();
+        Nonconjugate { alone, ..model }
+    }
+
+    /// The same at another inverse temperature.
+    pub fn at(&self, coldness: f64) -> Self {
+        let likelihood = self.likelihood.clone();
+        Nonconjugate::serving(likelihood, self.entries, self.menus.clone(), coldness)
     }
 
     /// The data.
@@ -115,6 +173,10 @@ impl<L: Likelihood> Nonconjugate<L> {
         &self.menus
     }
 
+    fn nothing_kept(&self) -> Kept {
+        Kept::new(self.likelihood.d(), self.menus.entries, self.exponent)
+    }
+
     /// The length of one item's menus of all columns.
     fn width(&self) -> usize {
         self.likelihood.d() * self.menus.entries
@@ -124,34 +186,23 @@ impl<L: Likelihood> Nonconjugate<L> {
         of * self.width()..(of + 1) * self.width()
     }
 
-    /// ln f in units.
-    #[inline]
-    fn units(&self, item: u32, column: usize, theta: &L::Parameter) -> i64 {
-        let ln_f = self.likelihood.ln_f(item as usize, column, theta);
-        debug_assert!(!ln_f.is_nan(), "ln f is a number");
-        (ln_f / UNIT).clamp(-self.largest, self.largest) as i64
-    }
-
-    /// Adds what items say about the entries of a menu, or subtracts it, with `sign` −1.
-    fn tally(&self, leader: u32, items: impl Iterator<Item = u32>, sums: &mut [i64], sign: i64) {
-        let m = self.menus.entries;
-        let menu = &self.menus.theta[self.range(leader as usize)];
-        for item in items {
-            for (at, (sum, theta)) in sums.iter_mut().zip(menu).enumerate() {
-                *sum += sign * self.units(item, at / m, theta);
-            }
-        }
-    }
-
-    /// ln p̂ of a block with this leader and these sums; 0 if it has none.
-    fn ln_estimate(&self, leader: u32, sums: &[i64]) -> f64 {
-        if leader == NOBODY {
-            return 0.0;
-        }
+    /// ln of H/(m G) ∏ fᵇ for the entries of a menu, by column.
+    fn terms(&self, leader: u32, sums: &[i128], terms: &mut Vec<f64>) {
         let ln_weights = &self.menus.ln_weight[self.range(leader as usize)];
-        let m = self.menus.entries;
-        let columns = ln_weights.chunks_exact(m).zip(sums.chunks_exact(m));
-        columns.map(|(ln_weights, sums)| ln_sum_exp(terms(ln_weights, sums))).sum()
+        let unit = self.coldness * UNIT;
+        terms.clear();
+        terms.extend(ln_weights.iter().zip(sums).map(|(w, &sum)| w + unit * sum as f64));
+    }
+
+    /// The same with other sums.
+    fn add_ln_weights(&self, leader: u32, terms: &mut [f64]) {
+        let ln_weights = &self.menus.ln_weight[self.range(leader as usize)];
+        terms.iter_mut().zip(ln_weights).for_each(|(term, w)| *term += w);
+    }
+
+    /// ln p̂ of a block with these terms; 0 if it has none.
+    fn ln_estimate(&self, terms: &[f64]) -> f64 {
+        terms.chunks_exact(self.menus.entries).map(ln_sum_exp).sum()
     }
 
     /// Whether an item would lead a block that has this leader, if any.
@@ -164,53 +215,88 @@ impl<L: Likelihood> Nonconjugate<L> {
         items.min_by_key(|&item| self.menus.rank[item as usize]).unwrap_or(NOBODY)
     }
 
-    /// The leader and the sums of a block that C joins.
-    fn joined(&self, stats: &Tallies, load: &Party, slot: usize, sums: &mut Vec<i64>) -> u32 {
-        sums.clear();
-        if self.outranks(load.leader, stats.leader[slot]) {
-            sums.extend_from_slice(&load.sums);
-            self.tally(load.leader, stats.members.of(slot), sums, 1);
-            load.leader
-        } else {
-            sums.extend_from_slice(&stats.sums[self.range(slot)]);
-            self.tally(stats.leader[slot], load.items.iter().copied(), sums, 1);
-            stats.leader[slot]
+    /// ln p̂ of a block that C joins.
+    fn ln_p_joined(&self, stats: &Tallies, load: &mut Party, slot: usize) -> f64 {
+        let leader = stats.leader[slot];
+        if leader == NOBODY {
+            return load.alone;
         }
+        let mut terms = std::mem::take(&mut load.scratch);
+        if self.outranks(load.leader, leader) {
+            let mut others = std::mem::take(&mut load.others);
+            others.clear();
+            others.extend(stats.members.of(slot));
+            terms.clear();
+            match load.items[..] {
+                [item] => {
+                    others.push(item);
+                    terms.resize(self.width(), 0.0);
+                }
+                _ => terms.extend_from_slice(&load.sums),
+            }
+            self.add_ln_f(load.leader, &others, &mut terms, 1.0);
+            self.add_ln_weights(load.leader, &mut terms);
+            load.others = others;
+        } else {
+            self.terms(leader, &stats.sums[self.range(slot)], &mut terms);
+            self.add_ln_f(leader, &load.items, &mut terms, 1.0);
+        }
+        let ln_p = self.ln_estimate(&terms);
+        load.scratch = terms;
+        ln_p
     }
 
-    /// The leader and the sums of a block that C has left, though it is still counted there.
-    fn left(
-        &self,
-        stats: &Tallies,
-        load: &Party,
-        z: &Partition,
-        slot: Slot,
-        sums: &mut Vec<i64>,
-    ) -> u32 {
+    /// ln p̂ of a block that C has left, though it is still counted there.
+    fn ln_p_left(&self, stats: &Tallies, load: &mut Party, z: &Partition, slot: Slot) -> f64 {
         let stays = |&item: &u32| z.slot_of(Item::new(item as usize)) == slot;
         let leader = stats.leader[slot.index()];
-        sums.clear();
+        let mut terms = std::mem::take(&mut load.scratch);
+        terms.clear();
         if stays(&leader) {
-            sums.extend_from_slice(&stats.sums[self.range(slot.index())]);
-            self.tally(leader, load.items.iter().copied(), sums, -1);
-            leader
+            self.terms(leader, &stats.sums[self.range(slot.index())], &mut terms);
+            self.add_ln_f(leader, &load.items, &mut terms, -1.0);
         } else {
-            let others = stats.members.of(slot.index()).filter(stays);
-            sums.resize(self.width(), 0);
-            match self.leader(others.clone()) {
-                NOBODY => NOBODY,
-                leader => {
-                    self.tally(leader, others, sums, 1);
-                    leader
-                }
+            let mut others = std::mem::take(&mut load.others);
+            others.clear();
+            others.extend(stats.members.of(slot.index()).filter(stays));
+            let leader = self.leader(others.iter().copied());
+            if leader != NOBODY {
+                terms.resize(self.width(), 0.0);
+                self.add_ln_f(leader, &others, &mut terms, 1.0);
+                self.add_ln_weights(leader, &mut terms);
             }
+            load.others = others;
         }
+        let ln_p = self.ln_estimate(&terms);
+        load.scratch = terms;
+        ln_p
     }
 
-    fn write(&self, stats: &mut Tallies, slot: usize, leader: u32, sums: &[i64]) {
+    /// Writes what follows from the leader of a slot and the sums that are there.
+    fn write(&self, stats: &mut Tallies, slot: usize, leader: u32) {
         stats.leader[slot] = leader;
-        stats.ln_p[slot] = self.ln_estimate(leader, sums);
-        stats.sums[self.range(slot)].copy_from_slice(sums);
+        stats.ln_p[slot] = 0.0;
+        if leader == NOBODY {
+            stats.kept.clear(slot);
+            return;
+        }
+        let m = self.menus.entries;
+        let Room { terms, menu, .. } = &mut stats.room;
+        self.terms(leader, &stats.sums[self.range(slot)], terms);
+        let thetas = self.menus.theta[self.range(leader as usize)].chunks_exact(m);
+        for (column, (terms, thetas)) in terms.chunks_exact(m).zip(thetas).enumerate() {
+            let entry = |(&ln_term, theta): (&f64, &L::Parameter)| Entry {
+                coordinates: self.likelihood.coordinates(theta),
+                ln_top: self.coldness * self.likelihood.ln_top(column, theta),
+                ln_term,
+                farthest: self.likelihood.farthest(column, theta),
+            };
+            menu.clear();
+            menu.extend(terms.iter().zip(thetas).map(entry));
+            let ln_sum = ln_sum_exp(terms);
+            stats.kept.write(slot, column, menu, ln_sum);
+            stats.ln_p[slot] += ln_sum;
+        }
     }
 
     /// What a block's leader has on the menu of a column.
@@ -222,38 +308,37 @@ impl<L: Likelihood> Nonconjugate<L> {
     /// The probabilities with which the entries of a block's menu are picked up in a column.
     pub fn choices(&self, stats: &Tallies, slot: Slot, column: usize) -> Vec<f64> {
         let m = self.menus.entries;
-        let leader = stats.leader[slot.index()] as usize;
-        let ln_weights = &self.menus.ln_weight[self.range(leader)][column * m..][..m];
-        let sums = &stats.sums[self.range(slot.index())][column * m..][..m];
-        let ln_total = ln_sum_exp(terms(ln_weights, sums));
-        terms(ln_weights, sums).map(|term| libm::exp(term - ln_total)).collect()
+        let slot = slot.index();
+        let mut terms = Vec::new();
+        self.terms(stats.leader[slot], &stats.sums[self.range(slot)], &mut terms);
+        let terms = &terms[column * m..][..m];
+        let ln_total = ln_sum_exp(terms);
+        terms.iter().map(|term| libm::exp(term - ln_total)).collect()
     }
 
-    /// ln H(θ) ∏ f(y_i | θ) of some items in a column.
-    pub fn ln_joint(&self, column: usize, items: &[u32], theta: &L::Parameter) -> f64 {
-        let units: i64 = items.iter().map(|&item| self.units(item, column, theta)).sum();
-        self.likelihood.ln_base(column, theta) + units as f64 * UNIT
-    }
-
-    /// Metropolis steps for θ of some items, which leave H(θ) ∏ f invariant: a draw from the fit of their
-    /// values, and some small ones. Returns θ with its ln joint.
+    /// Metropolis steps for θ of some items, which leave H(θ) ∏ fᵇ invariant: a draw from the fit of their
+    /// values, and some small ones. Returns θ with its ln H(θ) and Σ ln f.
     fn update(
         &self,
         column: usize,
         items: &[u32],
         theta: L::Parameter,
         uniform: &mut Uniform<'_>,
-    ) -> (L::Parameter, f64) {
+    ) -> (L::Parameter, f64, f64) {
         let likelihood = &*self.likelihood;
-        let mut now = (theta, self.ln_joint(column, items, &theta));
+        let weighed = |theta: L::Parameter| {
+            (theta, likelihood.ln_base(column, &theta), self.ln_f(column, items, &theta))
+        };
+        let mut now = weighed(theta);
         let mut accept = |new: L::Parameter, ln_q: f64, uniform: &mut Uniform<'_>| {
-            let ln_joint = self.ln_joint(column, items, &new);
-            if libm::log(uniform()) < ln_joint - now.1 + ln_q {
-                now = (new, ln_joint);
+            let new = weighed(new);
+            let ratio = new.1 - now.1 + self.coldness * (new.2 - now.2);
+            if libm::log(uniform()) < ratio + ln_q {
+                now = new;
             }
             now.0
         };
-        let fit = likelihood.fit(column, items);
+        let fit = likelihood.fit(column, items, self.coldness);
         let guide = Guide::new(likelihood, column, [fit.as_ref(), None, None]);
         let new = guide.draw(uniform);
         let ln_q = guide.ln_density(&theta) - guide.ln_density(&new);
@@ -266,15 +351,17 @@ impl<L: Likelihood> Nonconjugate<L> {
     }
 }
 
-/// ln of H/(m G) ∏ f, for each entry of a menu.
-#[inline]
-fn terms<'a>(ln_weights: &'a [f64], sums: &'a [i64]) -> impl Iterator<Item = f64> + Clone + 'a {
-    ln_weights.iter().zip(sums).map(|(ln_weight, &sum)| ln_weight + sum as f64 * UNIT)
-}
-
-fn ln_sum_exp(terms: impl Iterator<Item = f64> + Clone) -> f64 {
-    let largest = terms.clone().fold(f64::NEG_INFINITY, f64::max);
-    largest + libm::log(terms.map(|term| libm::exp(term - largest)).sum())
+/// ln Σ eˣ.
+fn ln_sum_exp(terms: &[f64]) -> f64 {
+    let largest = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut sum = 0.0;
+    for terms in terms.chunks(LANES) {
+        let mut four = [f64::NEG_INFINITY; LANES];
+        four.iter_mut().zip(terms).for_each(|(x, term)| *x = term - largest);
+        let [a, b, c, d] = exp_of_all(four);
+        sum += (a + b) + (c + d);
+    }
+    largest + fast_ln(sum)
 }
 
 /// An index with these probabilities.
@@ -297,11 +384,26 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
     }
 
     fn empty_stats(&self) -> Tallies {
-        Tallies { members: Members::new(self.n()), ..Tallies::default() }
+        Tallies {
+            leader: Vec::new(),
+            sums: Vec::new(),
+            ln_p: Vec::new(),
+            kept: self.nothing_kept(),
+            members: Members::new(self.n()),
+            room: Room::default(),
+        }
     }
 
     fn empty_load(&self) -> Party {
-        Party { items: Vec::new(), leader: NOBODY, sums: Vec::new(), scratch: Vec::new() }
+        Party {
+            items: Vec::new(),
+            leader: NOBODY,
+            sums: Vec::new(),
+            alone: 0.0,
+            scratch: Vec::new(),
+            others: Vec::new(),
+            gains: Vec::new(),
+        }
     }
 
     fn grow(&self, stats: &mut Tallies, slots: usize) {
@@ -309,6 +411,7 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
             stats.leader.resize(slots, NOBODY);
             stats.ln_p.resize(slots, 0.0);
             stats.sums.resize(slots * self.width(), 0);
+            stats.kept.grow(slots);
             stats.members.grow(slots);
         }
     }
@@ -317,26 +420,47 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
         load.items.clear();
         load.items.extend(items.iter().map(|item| item.index() as u32));
         load.leader = self.leader(load.items.iter().copied());
+        if let [item] = items {
+            load.alone = self.alone[item.index()];
+            return;
+        }
         load.sums.clear();
-        load.sums.resize(self.width(), 0); // menus need not be as long as before
-        self.tally(load.leader, load.items.iter().copied(), &mut load.sums, 1);
+        load.sums.resize(self.width(), 0.0);
+        self.add_ln_f(load.leader, &load.items, &mut load.sums, 1.0);
+        load.scratch.clone_from(&load.sums);
+        self.add_ln_weights(load.leader, &mut load.scratch);
+        load.alone = self.ln_estimate(&load.scratch);
     }
 
     fn add(&self, stats: &mut Tallies, load: &Party, _z: &Partition, slot: Slot) {
         let slot = slot.index();
-        let mut sums = std::mem::take(&mut stats.scratch);
-        let leader = self.joined(stats, load, slot, &mut sums);
-        self.write(stats, slot, leader, &sums);
+        let mut leader = stats.leader[slot];
+        let sums = &mut stats.sums[self.range(slot)];
+        if self.outranks(load.leader, leader) {
+            leader = load.leader;
+            sums.fill(0);
+            self.tally(leader, stats.members.of(slot), sums, 1);
+        }
+        self.tally(leader, load.items.iter().copied(), sums, 1);
         load.items.iter().for_each(|&item| stats.members.insert(item, slot));
-        stats.scratch = sums;
+        self.write(stats, slot, leader);
     }
 
-    fn sub(&self, stats: &mut Tallies, load: &Party, z: &Partition, slot: Slot) {
-        let mut sums = std::mem::take(&mut stats.scratch);
-        let leader = self.left(stats, load, z, slot, &mut sums);
-        self.write(stats, slot.index(), leader, &sums);
-        load.items.iter().for_each(|&item| stats.members.remove(item, slot.index()));
-        stats.scratch = sums;
+    fn sub(&self, stats: &mut Tallies, load: &Party, _z: &Partition, slot: Slot) {
+        let slot = slot.index();
+        let mut leader = stats.leader[slot];
+        let sums = &mut stats.sums[self.range(slot)];
+        load.items.iter().for_each(|&item| stats.members.remove(item, slot));
+        if load.leader == leader {
+            leader = self.leader(stats.members.of(slot));
+            sums.fill(0);
+            if leader != NOBODY {
+                self.tally(leader, stats.members.of(slot), sums, 1);
+            }
+        } else {
+            self.tally(leader, load.items.iter().copied(), sums, -1);
+        }
+        self.write(stats, slot, leader);
     }
 
     fn gains(
@@ -348,40 +472,76 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
         slots: &[Slot],
         gains: &mut [f64],
     ) {
-        let mut sums = std::mem::take(&mut load.scratch);
-        for (&slot, gain) in slots.iter().zip(gains) {
-            let now = stats.ln_p[slot.index()];
-            *gain = if home == Some(slot) {
-                let leader = self.left(stats, load, z, slot, &mut sums);
-                now - self.ln_estimate(leader, &sums)
-            } else {
-                let leader = self.joined(stats, load, slot.index(), &mut sums);
-                self.ln_estimate(leader, &sums) - now
-            };
+        if self.coldness == 0.0 {
+            gains.fill(0.0);
+            return;
         }
-        load.scratch = sums;
+        let b = self.coldness;
+        let (likelihood, kept) = (&*self.likelihood, &stats.kept);
+        let row = match load.items[..] {
+            [item] => Some(likelihood.row(item as usize)),
+            _ => None,
+        };
+        let all = row.filter(|_| kept.better_weigh_all(slots.len()));
+        if let Some(row) = all {
+            kept.join_all(likelihood, row, &mut load.gains);
+        }
+        for (&slot, gain) in slots.iter().zip(gains) {
+            let at = slot.index();
+            let leader = stats.leader[at];
+            let fast = row.filter(|_| !kept.is_awkward(at));
+            *gain = match fast {
+                _ if leader == NOBODY => load.alone,
+                Some(row) if home == Some(slot) && leader != load.leader => {
+                    kept.stay(likelihood, at, row)
+                }
+                _ if home == Some(slot) => stats.ln_p[at] - self.ln_p_left(stats, load, z, slot),
+                Some(row) if !self.outranks(load.leader, leader) => match all {
+                    Some(_) => load.gains[at / LANES][at % LANES],
+                    None => kept.join(likelihood, at, row),
+                },
+                _ => self.ln_p_joined(stats, load, at) - stats.ln_p[at],
+            };
+            debug_assert!(
+                {
+                    let slow = match home == Some(slot) {
+                        true => stats.ln_p[at] - self.ln_p_left(stats, load, z, slot),
+                        false => self.ln_p_joined(stats, load, at) - stats.ln_p[at],
+                    };
+                    (*gain - slow).abs() < 1e-9 * stats.ln_p[at].abs().max(1.0)
+                },
+                "the gain of a slot is what its entries say"
+            );
+            *gain /= b;
+        }
     }
 
     fn ln_evidence(&self, stats: &Tallies, z: &Partition) -> f64 {
-        z.live().iter().map(|slot| stats.ln_p[slot.index()]).sum()
+        let ln_p: f64 = z.live().iter().map(|slot| stats.ln_p[slot.index()]).sum();
+        if self.coldness == 0.0 { 0.0 } else { ln_p / self.coldness }
     }
 
     fn ln_evidence_naive(&self, labels: &[u32]) -> f64 {
-        let Menus { entries, rank, theta, ln_weight } = &self.menus;
-        let d = self.likelihood.d();
+        let Menus { entries, rank, theta, ln_weight } = &*self.menus;
+        let (d, b) = (self.likelihood.d(), self.coldness);
         let mut sum = 0.0;
         for block in blocks(&canonical(labels)) {
             let leader = *block.iter().min_by_key(|&&i| rank[i as usize]).expect("not empty");
             for column in 0..d {
                 let term = |entry: usize| {
                     let at = (leader as usize * d + column) * entries + entry;
-                    let ln_f = |&i: &u32| self.units(i, column, &theta[at]) as f64 * UNIT;
-                    ln_weight[at] + block.iter().map(ln_f).sum::<f64>()
+                    let values = self.likelihood.column(column);
+                    let values = block.iter().map(|&i| values[i as usize]).filter(|y| !y.is_nan());
+                    let ln_f = values.map(|y| self.likelihood.ln_value(column, y, &theta[at]));
+                    ln_weight[at] + b * ln_f.sum::<f64>()
                 };
-                sum += ln_sum_exp((0..*entries).map(term));
+                let terms: Vec<f64> = (0..*entries).map(term).collect();
+                let largest = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let scaled: f64 = terms.iter().map(|term| libm::exp(term - largest)).sum();
+                sum += largest + libm::log(scaled);
             }
         }
-        sum
+        if b == 0.0 { 0.0 } else { sum / b }
     }
 
     fn hypers(&self) -> Vec<Hyper> {
@@ -389,7 +549,12 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
     }
 
     fn with_hypers(&self, _values: &[f64]) -> Self {
-        self.serving(self.menus.clone())
+        Nonconjugate {
+            likelihood: self.likelihood.clone(),
+            menus: self.menus.clone(),
+            alone: self.alone.clone(),
+            ..*self
+        }
     }
 
     fn ln_evidence_with(&self, _values: &[f64], stats: &Tallies, z: &Partition) -> f64 {
@@ -397,18 +562,19 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
     }
 
     fn refresh(&self, stats: &mut Tallies, _z: &Partition) {
-        let mut sums = std::mem::take(&mut stats.scratch);
-        stats.sums.resize(stats.leader.len() * self.width(), 0);
-        for slot in 0..stats.leader.len() {
+        let slots = stats.leader.len();
+        stats.sums.clear();
+        stats.sums.resize(slots * self.width(), 0);
+        stats.kept = self.nothing_kept();
+        stats.kept.grow(slots);
+        for slot in 0..slots {
             let leader = self.leader(stats.members.of(slot));
-            sums.clear();
-            sums.resize(self.width(), 0);
             if leader != NOBODY {
-                self.tally(leader, stats.members.of(slot), &mut sums, 1);
+                let sums = &mut stats.sums[self.range(slot)];
+                self.tally(leader, stats.members.of(slot), sums, 1);
             }
-            self.write(stats, slot, leader, &sums);
+            self.write(stats, slot, leader);
         }
-        stats.scratch = sums;
     }
 
     fn predict(&self, stats: &Tallies, z: &Partition, (row, column): (u32, u32)) -> f64 {
@@ -431,7 +597,7 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
         let term = |(p, theta): (&f64, &L::Parameter)| {
             libm::log(*p) + self.likelihood.ln_value(column, value, theta)
         };
-        ln_sum_exp(choices.iter().zip(menu).map(term))
+        ln_sum_exp(&choices.iter().zip(menu).map(term).collect::<Vec<f64>>())
     }
 
     fn example(n: usize) -> Self {
@@ -448,7 +614,7 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
             for column in 0..self.likelihood.d() {
                 let menu = self.range(leader).start + column * m;
                 let ln_weights = &self.menus.ln_weight[menu..menu + m];
-                let ln_total = ln_sum_exp(ln_weights.iter().copied());
+                let ln_total = ln_sum_exp(ln_weights);
                 let p: Vec<f64> = ln_weights.iter().map(|w| libm::exp(w - ln_total)).collect();
                 theta.push(self.menus.theta[menu + choose(&p, uniform)]);
             }
@@ -456,15 +622,20 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
         let d = self.likelihood.d();
         let theta = |item: usize, column: usize| theta[labels[item] as usize * d + column];
         let likelihood = Arc::new(self.likelihood.simulate(&theta, uniform));
-        Nonconjugate { likelihood, ..self.serving(self.menus.clone()) }
+        Nonconjugate::serving(likelihood, self.entries, self.menus.clone(), self.coldness)
     }
 
     fn stats_bytes(&self, blocks: usize) -> u64 {
-        8 * self.n() as u64 + blocks as u64 * (8 * self.width() as u64 + 16)
+        let kept = Kept::bytes(self.likelihood.d(), self.menus.entries, blocks);
+        (8 * self.n() + blocks * (16 * self.width() + 16) + kept) as u64
     }
 
     fn reals_per_block(&self) -> usize {
         self.likelihood.d() * L::REALS
+    }
+
+    fn can_be_heated(&self) -> bool {
+        true
     }
 
     fn lay_out(
@@ -472,13 +643,16 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
         z: &Partition,
         parameters: &[f64],
         past: &[Vec<u32>],
+        coldness: f64,
         uniform: &mut dyn FnMut() -> f64,
     ) -> Option<Self> {
         let likelihood = &*self.likelihood;
         let kept: Vec<_> = parameters.chunks_exact(L::REALS).map(|r| likelihood.read(r)).collect();
         let labels = z.labels();
         let m = self.entries * if kept.is_empty() { FIRST_MENUS } else { 1 };
-        Some(self.serving(Menus::draw(likelihood, m, &labels, &kept, past, uniform)))
+        let menus = Menus::draw(likelihood, m, &labels, &kept, past, coldness, uniform);
+        let likelihood = self.likelihood.clone();
+        Some(Nonconjugate::serving(likelihood, self.entries, Arc::new(menus), coldness))
     }
 
     fn pick_up(
@@ -495,9 +669,21 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
             for column in 0..self.likelihood.d() {
                 let choice = choose(&self.choices(stats, slot, column), uniform);
                 let theta = self.menu(stats, slot, column)[choice];
-                let (theta, ln_joint) = self.update(column, &block, theta, uniform);
+                let (theta, ln_base, ln_f) = self.update(column, &block, theta, uniform);
                 self.likelihood.write(&theta, parameters);
-                sum += ln_joint;
+                sum += ln_base + ln_f;
+            }
+        }
+        sum
+    }
+
+    fn ln_given(&self, z: &Partition, parameters: &[f64]) -> f64 {
+        let d = self.likelihood.d();
+        let mut thetas = parameters.chunks_exact(L::REALS).map(|r| self.likelihood.read(r));
+        let mut sum = 0.0;
+        for block in blocks(&z.labels()) {
+            for (column, theta) in (0..d).zip(&mut thetas) {
+                sum += self.ln_f(column, &block, &theta);
             }
         }
         sum

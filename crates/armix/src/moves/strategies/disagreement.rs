@@ -1,7 +1,7 @@
 //! Pairs on which two past states disagree.
 
 use crate::history::Row;
-use crate::partition::{Item, Refiner};
+use crate::partition::{Item, Refiner, label_count};
 use crate::rng::Rng;
 
 /// Finds pairs on which two partitions disagree, in O(n).
@@ -11,6 +11,8 @@ pub struct Disagreement {
     b: Vec<u32>,
     refiner: Refiner,
     counts: [Vec<u32>; 3],
+    /// For each item, about how many others the two disagree. Fewer than 2³², because a block of one has each at most once.
+    partners: Vec<u32>,
     cells: Cells,
 }
 
@@ -33,31 +35,32 @@ impl Disagreement {
         rng: &mut Rng,
         agreed: &mut Vec<u32>,
     ) -> Option<(Item, Item)> {
+        if za == zb {
+            return None;
+        }
         za.unpack(&mut self.a);
         zb.unpack(&mut self.b);
-        let Self { a, b, refiner, counts: [in_a, in_b, in_both], .. } = self;
+        let Self { a, b, refiner, counts: [in_a, in_b, in_both], partners, .. } = self;
         refiner.refine(a, b, agreed);
         count(a, in_a);
         count(b, in_b);
         count(agreed, in_both);
         // Item i disagrees about those who share its block in a or in b, but not in both. Chosen
         // with that weight, and then j uniformly among them, every ordered pair is equally likely.
-        let partners = |i: usize| {
-            let both = in_both[agreed[i] as usize];
-            u64::from(in_a[a[i] as usize] - both) + u64::from(in_b[b[i] as usize] - both)
-        };
-        let total: u64 = (0..a.len()).map(partners).sum();
+        partners.clear();
+        partners.extend(a.iter().zip(&*b).zip(&*agreed).map(|((&a, &b), &both)| {
+            let both = in_both[both as usize];
+            (in_a[a as usize] - both) + (in_b[b as usize] - both)
+        }));
+        let total: u64 = partners.iter().map(|&count| u64::from(count)).sum();
         if total == 0 {
             return None;
         }
         let mut left = rng.below(total);
-        let i = (0..a.len()).find(|&i| {
-            let here = partners(i);
-            let found = left < here;
-            left = if found { left } else { left - here };
-            found
-        })?;
-        let j = (0..a.len()).filter(|&j| (a[i] == a[j]) != (b[i] == b[j])).nth(left as usize)?;
+        let i = nth(&mut left, partners.iter().map(|&count| count.into()))?;
+        let (in_a, in_b) = (a[i], b[i]);
+        let disagrees = a.iter().zip(&*b).map(|(&a, &b)| u64::from((a == in_a) != (b == in_b)));
+        let j = nth(&mut left, disagrees)?;
         Some((Item::new(i), Item::new(j)))
     }
 }
@@ -75,7 +78,7 @@ impl Disagreement {
     ) -> Option<(Item, Item)> {
         za.unpack(&mut self.a);
         zb.unpack(&mut self.b);
-        let Self { a, b, refiner, counts: [.., sizes], cells } = self;
+        let Self { a, b, refiner, counts: [.., sizes], cells, .. } = self;
         refiner.refine(a, b, agreed);
         count(agreed, sizes);
         cells.find(a, b, agreed, sizes, weight);
@@ -99,8 +102,8 @@ impl Cells {
     ) {
         self.weights.clear();
         self.weights.extend(sizes.iter().map(|&size| weight(f64::from(size))));
-        let blocks_of_a = a.iter().max().map_or(0, |&most| most as usize + 1);
-        let blocks = blocks_of_a + b.iter().max().map_or(0, |&most| most as usize + 1);
+        let blocks_of_a = label_count(a);
+        let blocks = blocks_of_a + label_count(b);
         self.blocks.iter_mut().for_each(|of_cell| of_cell.resize(sizes.len(), 0));
         for ((&cell, &a), &b) in agreed.iter().zip(a).zip(b) {
             self.blocks[0][cell as usize] = a as usize;
@@ -143,10 +146,21 @@ fn pick(rng: &mut Rng, weights: impl Iterator<Item = f64> + Clone) -> Option<usi
     last
 }
 
+/// Where in a list of counts the one is that is `left` after the first; leaves its place among those that are counted there.
+fn nth(left: &mut u64, counts: impl Iterator<Item = u64>) -> Option<usize> {
+    for (at, count) in counts.enumerate() {
+        if *left < count {
+            return Some(at);
+        }
+        *left -= count;
+    }
+    None
+}
+
 /// How often each label occurs.
 fn count(labels: &[u32], counts: &mut Vec<u32>) {
     counts.clear();
-    counts.resize(labels.iter().max().map_or(0, |&m| m as usize + 1), 0);
+    counts.resize(label_count(labels), 0);
     for &label in labels {
         counts[label as usize] += 1;
     }
