@@ -31,29 +31,74 @@ impl Tables {
         self.rising.in_table(total).unwrap_or(0.0)
     }
 
-    /// What a count adds to the gain of a row where the table does not reach, which is rare: a part of the loop over
-    /// the cells it would make slow.
+    /// Adds the gains of a count in N blocks, those from a lane on.
+    #[inline(always)]
+    fn add_gains<const N: usize>(&self, kept: &Kept, from: usize, x: u32, sums: &mut [f64; N]) {
+        let table = self.rising.table();
+        let places: [u64; N] = std::array::from_fn(|at| kept.total[from + at] + u64::from(x));
+        // Nearly all are found in the table. A missing count is not: it leads beyond every table.
+        if places.iter().fold(true, |all, &place| all & (place < table.len() as u64)) {
+            for at in 0..N {
+                let lane = from + at;
+                let risen = kept.constant[lane] + table[places[at] as usize];
+                sums[at] += risen - f64::from(x) * kept.ln_more[lane];
+            }
+        } else if x != Poisson::MISSING {
+            (0..N).for_each(|at| sums[at] += self.gain_of_rare(kept, from + at, x));
+        }
+    }
+
+    /// What a count adds to the gain of a row where the table does not reach everywhere, which is rare: a part of the loop
+    /// over the cells it would make slow.
     #[cold]
     #[inline(never)]
-    fn gain_of_rare(&self, kept: &Kept, x: u32) -> f64 {
-        if x == Poisson::MISSING {
-            return 0.0;
-        }
-        let rise = self.rising.rise(kept.total, kept.total + u64::from(x));
-        (kept.constant + (self.start(kept.total) + rise)) - f64::from(x) * kept.ln_more
+    fn gain_of_rare(&self, kept: &Kept, lane: usize, x: u32) -> f64 {
+        let (total, more) = (kept.total[lane], u64::from(x));
+        let risen = match self.rising.in_table(total + more) {
+            Some(risen) => risen,
+            None => self.start(total) + self.rising.rise(total, total + more),
+        };
+        (kept.constant[lane] + risen) - f64::from(x) * kept.ln_more[lane]
     }
 
     /// The same at home.
     #[cold]
     #[inline(never)]
-    fn gain_of_rare_at_home(&self, kept: &Kept, x: u32) -> f64 {
+    fn gain_of_rare_at_home(&self, kept: &Kept, lane: usize, x: u32) -> f64 {
         if x == Poisson::MISSING {
             return 0.0;
         }
-        let rise = self.rising.rise(kept.total - u64::from(x), kept.total);
-        (kept.home + rise) - f64::from(x) * kept.ln_less
+        let total = kept.total[lane];
+        let rise = self.rising.rise(total - u64::from(x), total);
+        (kept.home[lane] + rise) - f64::from(x) * kept.ln_less[lane]
     }
 }
+
+/// The gains of a row in N blocks, those from a lane on.
+#[inline(always)]
+fn gains<const N: usize>(
+    families: &[Poisson],
+    kept: &[Kept],
+    from: usize,
+    row: &[u32],
+) -> [f64; N] {
+    let Some(family) = families.first() else { return [0.0; N] };
+    let tables = &*family.tables; // All share them.
+    // Two sums for each block, as additions wait for each other.
+    let (mut sums, mut others) = ([0.0; N], [0.0; N]);
+    let ((kept, last), (row, x)) = (kept.as_chunks::<2>(), row.as_chunks::<2>());
+    for ([left, right], &[x, y]) in kept.iter().zip(row) {
+        tables.add_gains(left, from, x, &mut sums);
+        tables.add_gains(right, from, y, &mut others);
+    }
+    if let ([last], [x]) = (last, x) {
+        tables.add_gains(last, from, *x, &mut sums);
+    }
+    std::array::from_fn(|at| sums[at] + others[at])
+}
+
+/// So many blocks are side by side.
+const LANES: usize = 4;
 
 /// Longer tables are slow to make, and series are nearly as fast.
 const TABLE: u64 = 1 << 17;
@@ -61,16 +106,17 @@ const TABLE: u64 = 1 << 17;
 /// The unit of Σ ln x!.
 const UNIT: f64 = 1.0 / (1u64 << 44) as f64;
 
-/// What is kept of a sum S of n counts: ln p(x) = `constant` + R(S + x) − x · `ln_more` − ln x!, where R(S) is ln [Γ(a + S) / Γ(a)]
+/// What is kept of the sums S of n counts of each of these blocks: ln p(x) = `constant` + R(S + x) − x · `ln_more` − ln x!, where R(S) is ln [Γ(a + S) / Γ(a)]
 /// from the table; `constant` has −R(S) in it if the table does. With S counting x already,
 /// `home` + R(S) − R(S − x) − x · `ln_less` − ln x!.
 #[derive(Debug, Clone, Copy, Default)]
+#[repr(align(32))]
 pub struct Kept {
-    total: u64,
-    constant: f64,
-    ln_more: f64,
-    home: f64,
-    ln_less: f64,
+    total: [u64; LANES],
+    constant: [f64; LANES],
+    ln_more: [f64; LANES],
+    home: [f64; LANES],
+    ln_less: [f64; LANES],
 }
 
 impl Poisson {
@@ -155,6 +201,7 @@ impl Family for Poisson {
     const MISSING: u32 = u32::MAX;
     type Word = i128;
     type Kept = Kept;
+    const LANES: usize = LANES;
     type Parameter = f64;
 
     fn width(&self) -> usize {
@@ -216,49 +263,53 @@ impl Family for Poisson {
     fn mean(&self, sum: &[i128]) -> f64 {
         (self.shape + sum[1] as f64) / (self.own_rate() + sum[0] as f64)
     }
-    fn keep(&self, sum: &[i128], kept: &mut [Kept], _lane: usize) {
+    fn keep(&self, sum: &[i128], kept: &mut [Kept], lane: usize) {
         let (a, b) = (self.shape + sum[1] as f64, self.own_rate() + sum[0] as f64);
         // What would be left without one of the counts, from the exact number.
         let ln_less =
             if sum[0] == 0 { 0.0 } else { fast_ln(self.own_rate() + (sum[0] - 1) as f64) };
         let (ln_now, ln_more) = (fast_ln(b), fast_ln(b + 1.0));
-        kept[0] = Kept {
-            total: sum[1] as u64,
-            constant: a * (ln_now - ln_more) - self.tables.start(sum[1] as u64),
-            ln_more,
-            home: a * (ln_less - ln_now),
-            ln_less,
-        };
+        let kept = &mut kept[0];
+        kept.total[lane] = sum[1] as u64;
+        kept.constant[lane] = a * (ln_now - ln_more) - self.tables.start(sum[1] as u64);
+        kept.ln_more[lane] = ln_more;
+        kept.home[lane] = a * (ln_less - ln_now);
+        kept.ln_less[lane] = ln_less;
     }
     fn base_of_row(families: &[Self], row: &[u32]) -> f64 {
         let Some(family) = families.first() else { return 0.0 };
         let observed = row.iter().filter(|x| **x != Self::MISSING);
         -observed.map(|&x| family.ln_factorial(x)).sum::<f64>()
     }
-    #[inline]
-    fn gain_of_row(families: &[Self], kept: &[Kept], _lane: usize, row: &[u32]) -> f64 {
-        let Some(family) = families.first() else { return 0.0 }; // All share their tables.
-        let tables = &*family.tables;
-        // Nearly all cells are found in the table. A missing count is not: it leads beyond every table.
-        sum_of_cells(kept, row, |kept, x| match tables.rising.in_table(kept.total + u64::from(x)) {
-            Some(risen) => (kept.constant + risen) - f64::from(x) * kept.ln_more,
-            None => tables.gain_of_rare(kept, x),
-        })
+    fn gain_of_row(families: &[Self], kept: &[Kept], lane: usize, row: &[u32]) -> f64 {
+        let [gain] = gains(families, kept, lane % LANES, row);
+        gain
+    }
+    #[inline(always)]
+    fn gains_of_row(families: &[Self], kept: &[Kept], row: &[u32], found: &mut [f64]) {
+        found.copy_from_slice(&gains::<LANES>(families, kept, 0, row));
+    }
+    #[inline(always)]
+    fn gains_of_full_row(families: &[Self], kept: &[Kept], row: &[u32], found: &mut [f64]) {
+        Self::gains_of_row(families, kept, row, found);
     }
     fn gain_of_row_at_home(
         families: &[Self],
         _sums: &[i128],
         kept: &[Kept],
-        _lane: usize,
+        lane: usize,
         row: &[u32],
     ) -> f64 {
         let Some(family) = families.first() else { return 0.0 }; // All share their tables.
-        let tables = &*family.tables;
+        let (tables, lane) = (&*family.tables, lane % LANES);
         sum_of_cells(kept, row, |kept, x| {
-            let rest = kept.total.wrapping_sub(u64::from(x));
-            match (tables.rising.in_table(kept.total), tables.rising.in_table(rest)) {
-                (Some(all), Some(rest)) => (kept.home + (all - rest)) - f64::from(x) * kept.ln_less,
-                _ => tables.gain_of_rare_at_home(kept, x),
+            let total = kept.total[lane];
+            let rest = total.wrapping_sub(u64::from(x));
+            match (tables.rising.in_table(total), tables.rising.in_table(rest)) {
+                (Some(all), Some(rest)) => {
+                    (kept.home[lane] + (all - rest)) - f64::from(x) * kept.ln_less[lane]
+                }
+                _ => tables.gain_of_rare_at_home(kept, lane, x),
             }
         })
     }

@@ -7,6 +7,7 @@ use crate::hyper::Hyper;
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot};
 use crate::prior::positive;
+use crate::special::with_wide_vectors;
 use std::sync::Arc;
 
 /// ln p(Y | z) = Σ over blocks and columns of the family's evidence. Missing cells count nowhere.
@@ -143,12 +144,18 @@ impl<F: Family> Columns<F> {
         if gains.len() != length {
             gains.resize(length, 0.0);
         }
-        for (kept, gains) in stats.kept.chunks_exact(width).zip(gains.chunks_exact_mut(F::LANES)) {
-            match self.data.full {
-                true => F::gains_of_full_row(&self.families, kept, row, gains),
-                false => F::gains_of_row(&self.families, kept, row, gains),
-            }
-        }
+        let fours = stats.kept.chunks_exact(width).zip(gains.chunks_exact_mut(F::LANES));
+        with_wide_vectors(
+            #[inline(always)]
+            || {
+                for (kept, gains) in fours {
+                    match self.data.full {
+                        true => F::gains_of_full_row(&self.families, kept, row, gains),
+                        false => F::gains_of_row(&self.families, kept, row, gains),
+                    }
+                }
+            },
+        );
         true
     }
 

@@ -79,8 +79,11 @@ impl BetaBernoulli {
         debug_assert!(ones <= total && new <= more);
         let (zeros, new_zeros) = (total - ones, more - new);
         if self.in_tables(total + more) {
-            (self.plus.rise(ones, ones + new) + self.minus.rise(zeros, zeros + new_zeros))
-                - self.both.rise(total, total + more)
+            // Not `rise`, which would be prepared for what no table has.
+            let rise =
+                |of: &LnRising, from: u64, to: u64| of.table[to as usize] - of.table[from as usize];
+            (rise(&self.plus, ones, ones + new) + rise(&self.minus, zeros, zeros + new_zeros))
+                - rise(&self.both, total, total + more)
         } else {
             self.gain_large(ones, zeros, new, new_zeros)
         }

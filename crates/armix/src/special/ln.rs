@@ -31,7 +31,7 @@ pub fn ln(x: f64) -> f64 {
 }
 
 /// [`ln`] of several numbers, the same to the last bit: plain loops, for which there are vector instructions.
-#[inline]
+#[inline(always)]
 pub fn ln_of_all<const N: usize>(numbers: &[f64; N]) -> [f64; N] {
     const MANTISSA: u64 = (1 << 52) - 1;
     // 2⁵² and a whole number below it, as a float: there is no vector instruction that converts.

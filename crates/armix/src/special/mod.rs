@@ -8,11 +8,13 @@ mod coin;
 mod exp;
 mod ln;
 mod rising;
+mod simd;
 
 pub use coin::{BetaBernoulli, FEW, InTables, Tossed, Tosses, evidence_of_tosses};
 pub use exp::{LANES, exp_of_all, exponentials};
 pub use ln::{ln as fast_ln, ln_by_series, ln_of_all};
 pub use rising::{Landmark, LnRising, LnTable};
+pub(crate) use simd::{Arithmetic, FOUR, Lane, OnFours, on_fours, with_wide_vectors};
 
 /// ln Γ(x) for x > 0.
 pub fn ln_gamma(x: f64) -> f64 {

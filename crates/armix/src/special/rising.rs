@@ -86,6 +86,12 @@ impl LnRising {
         self.table.get(usize::try_from(k).ok()?).copied()
     }
 
+    /// As many of these values as the table has.
+    #[inline(always)]
+    pub fn table(&self) -> &[f64] {
+        &self.table
+    }
+
     /// ln [Γ(to + β) / Γ(from + β)].
     #[inline(always)]
     pub fn rise(&self, from: u64, to: u64) -> f64 {

@@ -1,6 +1,6 @@
 //! What is kept of sums of reals, for four blocks side by side, and the gains of rows that follow from it.
 
-use crate::special::ln_by_series;
+use crate::special::{ln_by_series, with_wide_vectors};
 
 /// So many blocks are side by side.
 pub(super) const LANES: usize = 4;
@@ -60,8 +60,8 @@ impl Kept {
         self.constant[lane] - self.exponent[lane] * ln_by_series(grown)
     }
 
-    /// Adds the gains of a value in all of them. As a function of its own it is made of vector instructions.
-    #[inline(never)]
+    /// Adds the gains of a value in all of them.
+    #[inline(always)]
     fn add_gains(&self, place: f64, sums: &mut [f64; LANES]) {
         for lane in 0..LANES {
             sums[lane] += self.gain(lane, place);
@@ -77,10 +77,15 @@ pub(super) fn gain(kept: &[Kept], lane: usize, row: &[f64]) -> f64 {
 }
 
 /// The same for all lanes at once.
+#[inline(always)]
 pub(super) fn gains(kept: &[Kept], row: &[f64]) -> [f64; LANES] {
     let mut sums = [0.0; LANES];
-    let seen = kept.iter().zip(row).filter(|(_, place)| **place != MISSING);
-    seen.for_each(|(kept, &place)| kept.add_gains(place, &mut sums));
+    // Not a chain of adapters, which would not be inlined and so have narrow vectors.
+    for (kept, &place) in kept.iter().zip(row) {
+        if place != MISSING {
+            kept.add_gains(place, &mut sums);
+        }
+    }
     sums
 }
 
@@ -173,12 +178,19 @@ pub(super) fn gain_at_home(
         },
     };
     let ((some, last), (cells, _)) = (kept.as_chunks::<AT_HOME>(), row.as_chunks::<AT_HOME>());
-    let of_some = |(at, (kept, row)): (usize, (&[Kept; AT_HOME], &[f64; AT_HOME]))| {
-        gain_of_some_at_home(kept, lane, row)
-            .unwrap_or_else(|| (AT_HOME * at..AT_HOME * (at + 1)).map(of_cell).sum())
-    };
-    some.iter().zip(cells).enumerate().map(of_some).sum::<f64>()
-        + (kept.len() - last.len()..kept.len()).map(of_cell).sum::<f64>()
+    let mut sum = 0.0;
+    with_wide_vectors(
+        #[inline(always)]
+        || {
+            for (at, (kept, row)) in some.iter().zip(cells).enumerate() {
+                sum += match gain_of_some_at_home(kept, lane, row) {
+                    Some(gain) => gain,
+                    None => (AT_HOME * at..AT_HOME * (at + 1)).map(of_cell).sum(),
+                };
+            }
+        },
+    );
+    sum + (kept.len() - last.len()..kept.len()).map(of_cell).sum::<f64>()
 }
 
 /// At home so many cells take their logarithms together. Nothing is skipped, so that there are vector instructions for all.

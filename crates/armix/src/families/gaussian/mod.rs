@@ -232,6 +232,7 @@ impl Family for Gaussian {
     fn gain_of_row(_families: &[Self], kept: &[Kept], lane: usize, row: &[f64]) -> f64 {
         kept::gain(kept, lane % LANES, row)
     }
+    #[inline(always)]
     fn gains_of_row(_families: &[Self], kept: &[Kept], row: &[f64], gains: &mut [f64]) {
         gains.copy_from_slice(&kept::gains(kept, row));
     }
@@ -239,6 +240,7 @@ impl Family for Gaussian {
         let [gain] = kept::gains_of_full(kept, lane % LANES, row);
         gain
     }
+    #[inline(always)]
     fn gains_of_full_row(_families: &[Self], kept: &[Kept], row: &[f64], gains: &mut [f64]) {
         gains.copy_from_slice(&kept::gains_of_full::<LANES>(kept, 0, row));
     }

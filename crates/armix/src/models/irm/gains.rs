@@ -392,7 +392,7 @@ impl Irm {
         stays: f64,
     ) -> f64 {
         if counts.unlinked < more {
-            return self.leaves_despite(counts, home, new, more);
+            return self.leaves_despite_rarely(counts, home, new, more);
         }
         let all = counts.all() - more + home.others;
         let links = counts.linked - new + home.links;
@@ -406,6 +406,13 @@ impl Irm {
         self.coin.gain(left.0, left.1, home.links, home.others) - counts.joining as f64 * self.unit
     }
 
+    /// The same, as a function of its own: within a loop, what it needs would be prepared for every vertex.
+    #[cold]
+    #[inline(never)]
+    fn leaves_despite_rarely(&self, counts: &Counts, home: &HomeLoad, new: u64, more: u64) -> f64 {
+        self.leaves_despite(counts, home, new, more)
+    }
+
     /// What is to be added for links to a block, if the vertex stays at home.
     #[inline(always)]
     fn stays_with<const SMALL: bool>(&self, counts: &Counts, new: u64, more: u64) -> f64 {
@@ -417,6 +424,7 @@ impl Irm {
     }
 
     /// The same in general.
+    #[inline(never)]
     fn stays_despite(&self, counts: &Counts, new: u64, more: u64) -> f64 {
         self.coin.gain(counts.linked - new, counts.all() - more, new, more)
             - counts.staying as f64 * self.unit

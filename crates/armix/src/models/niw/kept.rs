@@ -1,10 +1,10 @@
 //! What is kept of blocks, four of them side by side, so that a row is weighed for four at once.
 
 use super::factor::triangle;
-use crate::special::{fast_ln, ln_of_all};
+use crate::special::{Arithmetic, FOUR, Lane, OnFours, fast_ln, ln_of_all, on_fours};
 
 /// So many blocks are side by side.
-pub(super) const LANES: usize = 4;
+pub(super) const LANES: usize = FOUR;
 
 /// One number of each of these blocks. They are where vector instructions like them to be.
 #[derive(Debug, Clone, Copy, Default)]
@@ -152,15 +152,14 @@ impl Kept {
         if scales.weighed.len() != fours {
             scales.weighed.resize(fours, Weighed::default());
         }
-        for (lanes, weighed) in self.lanes.chunks_exact(width).zip(&mut scales.weighed) {
-            let (distances, gains) = weigh(lanes, 0, point, &mut scales.away);
-            *weighed = Weighed { distances: Lanes(distances), gains: Lanes(gains) };
-        }
+        on_fours(WeighAll { fours: self.lanes.chunks_exact(width), point, scales });
     }
 
     /// q and the gain of one slot, to the same last bit.
     pub(super) fn weigh_one(&self, slot: usize, point: &[f64], scales: &mut Scales) -> (f64, f64) {
-        let ([q], [gain]) = weigh(self.lanes(slot), slot % LANES, point, &mut scales.away);
+        let (lanes, lane) = (self.lanes(slot), slot % LANES);
+        let q = distances(Lane(lane), lanes, point, &mut scales.away);
+        let [gain] = gains(lanes, lane, [q]);
         (q, gain)
     }
 
@@ -207,70 +206,91 @@ fn place(d: usize, row: usize, column: usize) -> usize {
         }
 }
 
-/// Adds the squares of some rows of W x to those of the rows before, for blocks from a lane on; says what follows in W. x ends
-/// where the rows do.
+/// Adds the squares of some rows of W x to those of the rows before; says what follows in W, and the sum. x ends where the
+/// rows do.
 #[inline(always)]
-fn add_rows<'w, const ROWS: usize, const N: usize>(
+fn add_rows<'w, const ROWS: usize, A: Arithmetic>(
+    arithmetic: A,
     inverse: &'w [Lanes],
-    from: usize,
     x: &[Lanes],
-    squares: &mut [f64; N],
-) -> &'w [Lanes] {
+    squares: A::Numbers,
+) -> (&'w [Lanes], A::Numbers) {
     let (x, last) = x.split_at(x.len() - ROWS);
     let (common, rest) = inverse.split_at(ROWS * x.len());
     let (triangle, next) = rest.split_at(triangle(ROWS));
-    let mut sums = [[0.0; N]; ROWS];
-    for (w, &Lanes(x)) in common.as_chunks::<ROWS>().0.iter().zip(x) {
-        for (sums, &Lanes(w)) in sums.iter_mut().zip(w) {
-            for at in 0..N {
-                sums[at] += w[from + at] * x[at];
-            }
+    let add_product = |sum: A::Numbers, w: &Lanes, x: A::Numbers| {
+        arithmetic.add(sum, arithmetic.multiply(arithmetic.load(&w.0), x))
+    };
+    let mut sums = [arithmetic.all(0.0); ROWS];
+    for (w, x) in common.as_chunks::<ROWS>().0.iter().zip(x) {
+        let x = arithmetic.load(&x.0);
+        for row in 0..ROWS {
+            sums[row] = add_product(sums[row], &w[row], x);
         }
     }
-    let mut entries = triangle.iter();
+    let (mut entries, mut squares) = (triangle.iter(), squares);
     for row in 0..ROWS {
-        for (&Lanes(x), &Lanes(w)) in last[..=row].iter().zip(&mut entries) {
-            for at in 0..N {
-                sums[row][at] += w[from + at] * x[at];
-            }
+        for (x, w) in last[..=row].iter().zip(&mut entries) {
+            sums[row] = add_product(sums[row], w, arithmetic.load(&x.0));
         }
-        for at in 0..N {
-            squares[at] += sums[row][at] * sums[row][at];
-        }
+        squares = arithmetic.add(squares, arithmetic.multiply(sums[row], sums[row]));
     }
-    next
+    (next, squares)
 }
 
-/// How far a row is from N blocks from a lane on, and its gains there: |W (y − mean)|², and then their logarithms.
+/// How far a row is from blocks: |W (y − mean)|².
 #[inline(always)]
-fn weigh<const N: usize>(
+fn distances<A: Arithmetic>(
+    arithmetic: A,
     lanes: &[Lanes],
-    from: usize,
     point: &[f64],
     away: &mut [Lanes],
-) -> ([f64; N], [f64; N]) {
-    let (numbers, rest) = lanes.split_at(NUMBERS);
-    let (mean, mut inverse) = rest.split_at(away.len());
-    for ((Lanes(away), y), &Lanes(mean)) in away.iter_mut().zip(point).zip(mean) {
-        for at in 0..N {
-            away[at] = y - mean[from + at];
-        }
+) -> A::Numbers {
+    let (mean, inverse) = lanes[NUMBERS..].split_at(away.len());
+    for ((away, &y), mean) in away.iter_mut().zip(point).zip(mean) {
+        let difference = arithmetic.subtract(arithmetic.all(y), arithmetic.load(&mean.0));
+        arithmetic.store(difference, &mut away.0);
     }
-    let (mut q, few) = ([0.0; N], away.len() % TOGETHER);
-    inverse = match few {
-        0 => inverse,
-        1 => add_rows::<1, N>(inverse, from, &away[..1], &mut q),
-        2 => add_rows::<2, N>(inverse, from, &away[..2], &mut q),
-        _ => add_rows::<3, N>(inverse, from, &away[..3], &mut q),
+    let (none, few) = (arithmetic.all(0.0), away.len() % TOGETHER);
+    let (mut inverse, mut q) = match few {
+        0 => (inverse, none),
+        1 => add_rows::<1, A>(arithmetic, inverse, &away[..1], none),
+        2 => add_rows::<2, A>(arithmetic, inverse, &away[..2], none),
+        _ => add_rows::<3, A>(arithmetic, inverse, &away[..3], none),
     };
     for last in (few + TOGETHER..=away.len()).step_by(TOGETHER) {
-        inverse = add_rows::<TOGETHER, N>(inverse, from, &away[..last], &mut q);
+        (inverse, q) = add_rows::<TOGETHER, A>(arithmetic, inverse, &away[..last], q);
     }
+    q
+}
+
+/// The gains of a row at these distances from N blocks from a lane on.
+#[inline(always)]
+fn gains<const N: usize>(lanes: &[Lanes], from: usize, q: [f64; N]) -> [f64; N] {
     let [constant, exponent, weight] =
-        [CONSTANT, EXPONENT, WEIGHT].map(|number| &numbers[number].0[from..from + N]);
+        [CONSTANT, EXPONENT, WEIGHT].map(|number| &lanes[number].0[from..from + N]);
     let grown = std::array::from_fn(|at| 1.0 + weight[at] * q[at]);
     let ln_grown = ln_of_all::<N>(&grown);
-    (q, std::array::from_fn(|at| constant[at] - exponent[at] * ln_grown[at]))
+    std::array::from_fn(|at| constant[at] - exponent[at] * ln_grown[at])
+}
+
+/// Weighs a row for all slots, four at a time.
+struct WeighAll<'a> {
+    fours: std::slice::ChunksExact<'a, Lanes>,
+    point: &'a [f64],
+    scales: &'a mut Scales,
+}
+
+impl OnFours for WeighAll<'_> {
+    #[inline(always)]
+    fn with<A: Arithmetic>(self, arithmetic: A) {
+        let Scales { away, weighed } = self.scales;
+        for (lanes, weighed) in self.fours.zip(weighed) {
+            let q = distances(arithmetic, lanes, self.point, away);
+            arithmetic.store(q, &mut weighed.distances.0);
+            weighed.gains = Lanes(gains(lanes, 0, weighed.distances.0));
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,185 @@
+//! The vector instructions that the processor has, where programs are compiled for any processor.
+//!
+//! Results are the same to the last bit everywhere: sums and products are never fused, and their order is as it is written.
+
+/// Does something with as wide vectors as there are. What is done must be inlined to profit.
+#[inline(always)]
+pub(crate) fn with_wide_vectors<R>(f: impl FnOnce() -> R) -> R {
+    pulp::Arch::new().dispatch(f)
+}
+
+/// So many numbers lie side by side.
+pub(crate) const FOUR: usize = 4;
+
+/// Numbers of four that lie side by side, one of them or all, and how they are added and multiplied.
+///
+/// Where plain loops over arrays of four become poor code, this says what is a vector.
+pub(crate) trait Arithmetic: Copy {
+    /// One number, or four.
+    type Numbers: Copy;
+
+    /// The same number everywhere.
+    fn all(self, number: f64) -> Self::Numbers;
+    /// Those of four.
+    fn load(self, four: &[f64; FOUR]) -> Self::Numbers;
+    /// Back to where they lie side by side; what is not meant stays as it is.
+    fn store(self, numbers: Self::Numbers, four: &mut [f64; FOUR]);
+    /// a + b.
+    fn add(self, a: Self::Numbers, b: Self::Numbers) -> Self::Numbers;
+    /// a − b.
+    fn subtract(self, a: Self::Numbers, b: Self::Numbers) -> Self::Numbers;
+    /// a · b.
+    fn multiply(self, a: Self::Numbers, b: Self::Numbers) -> Self::Numbers;
+}
+
+/// What is done with all four numbers at a time.
+pub(crate) trait OnFours {
+    /// Does it.
+    fn with<A: Arithmetic>(self, arithmetic: A);
+}
+
+/// Does something with four numbers at a time, by the widest vectors that there are.
+#[inline(always)]
+pub(crate) fn on_fours(work: impl OnFours) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(vectors) = pulp::x86::V3::try_new() {
+        return vectors.vectorize(
+            #[inline(always)]
+            || work.with(vectors),
+        );
+    }
+    work.with(Loops);
+}
+
+/// The number in one lane alone.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lane(pub(crate) usize);
+
+impl Arithmetic for Lane {
+    type Numbers = f64;
+
+    #[inline(always)]
+    fn all(self, number: f64) -> f64 {
+        number
+    }
+    #[inline(always)]
+    fn load(self, four: &[f64; FOUR]) -> f64 {
+        four[self.0]
+    }
+    #[inline(always)]
+    fn store(self, number: f64, four: &mut [f64; FOUR]) {
+        four[self.0] = number;
+    }
+    #[inline(always)]
+    fn add(self, a: f64, b: f64) -> f64 {
+        a + b
+    }
+    #[inline(always)]
+    fn subtract(self, a: f64, b: f64) -> f64 {
+        a - b
+    }
+    #[inline(always)]
+    fn multiply(self, a: f64, b: f64) -> f64 {
+        a * b
+    }
+}
+
+/// All four, by loops.
+#[derive(Debug, Clone, Copy)]
+struct Loops;
+
+impl Arithmetic for Loops {
+    type Numbers = [f64; FOUR];
+
+    #[inline(always)]
+    fn all(self, number: f64) -> [f64; FOUR] {
+        [number; FOUR]
+    }
+    #[inline(always)]
+    fn load(self, four: &[f64; FOUR]) -> [f64; FOUR] {
+        *four
+    }
+    #[inline(always)]
+    fn store(self, numbers: [f64; FOUR], four: &mut [f64; FOUR]) {
+        *four = numbers;
+    }
+    #[inline(always)]
+    fn add(self, a: [f64; FOUR], b: [f64; FOUR]) -> [f64; FOUR] {
+        std::array::from_fn(|lane| a[lane] + b[lane])
+    }
+    #[inline(always)]
+    fn subtract(self, a: [f64; FOUR], b: [f64; FOUR]) -> [f64; FOUR] {
+        std::array::from_fn(|lane| a[lane] - b[lane])
+    }
+    #[inline(always)]
+    fn multiply(self, a: [f64; FOUR], b: [f64; FOUR]) -> [f64; FOUR] {
+        std::array::from_fn(|lane| a[lane] * b[lane])
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Arithmetic for pulp::x86::V3 {
+    type Numbers = pulp::f64x4;
+
+    #[inline(always)]
+    fn all(self, number: f64) -> pulp::f64x4 {
+        self.splat_f64x4(number)
+    }
+    #[inline(always)]
+    fn load(self, four: &[f64; FOUR]) -> pulp::f64x4 {
+        pulp::f64x4(four[0], four[1], four[2], four[3])
+    }
+    #[inline(always)]
+    fn store(self, numbers: pulp::f64x4, four: &mut [f64; FOUR]) {
+        *four = [numbers.0, numbers.1, numbers.2, numbers.3];
+    }
+    #[inline(always)]
+    fn add(self, a: pulp::f64x4, b: pulp::f64x4) -> pulp::f64x4 {
+        self.add_f64x4(a, b)
+    }
+    #[inline(always)]
+    fn subtract(self, a: pulp::f64x4, b: pulp::f64x4) -> pulp::f64x4 {
+        self.sub_f64x4(a, b)
+    }
+    #[inline(always)]
+    fn multiply(self, a: pulp::f64x4, b: pulp::f64x4) -> pulp::f64x4 {
+        self.mul_f64x4(a, b)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Mixture<'a>(&'a [[f64; FOUR]; 3], &'a mut [f64; FOUR]);
+
+    impl OnFours for Mixture<'_> {
+        fn with<A: Arithmetic>(self, arithmetic: A) {
+            let [a, b, c] = self.0.each_ref().map(|four| arithmetic.load(four));
+            let product = arithmetic.multiply(arithmetic.subtract(a, b), c);
+            arithmetic.store(arithmetic.add(product, arithmetic.all(1.0 / 3.0)), self.1);
+        }
+    }
+
+    /// Numbers whose products have more digits than a number has: what is fused would differ.
+    #[test]
+    fn all_ways_give_the_same_bits() {
+        let number = |k: usize| libm::sqrt(2.0 + k as f64) / 3.0;
+        let numbers: [[f64; FOUR]; 3] =
+            std::array::from_fn(|row| std::array::from_fn(|lane| number(4 * row + lane)));
+        let expected: [f64; FOUR] = std::array::from_fn(|lane| {
+            (numbers[0][lane] - numbers[1][lane]) * numbers[2][lane] + 1.0 / 3.0
+        });
+        let (mut widest, mut loops) = ([0.0; FOUR], [0.0; FOUR]);
+        on_fours(Mixture(&numbers, &mut widest));
+        Mixture(&numbers, &mut loops).with(Loops);
+        assert_eq!((widest, loops), (expected, expected));
+        for lane in 0..FOUR {
+            let mut one = [-7.0; FOUR];
+            Mixture(&numbers, &mut one).with(Lane(lane));
+            let others = (0..FOUR).filter(|&other| other != lane);
+            assert_eq!(one[lane], expected[lane]);
+            assert!(others.map(|other| one[other]).all(|left| left == -7.0));
+        }
+    }
+}
