@@ -1,6 +1,6 @@
 //! What is kept of sums of reals, for four blocks side by side, and the gains of rows that follow from it.
 
-use crate::special::{ln_by_series, with_wide_vectors};
+use crate::special::ln_by_series;
 
 /// So many blocks are side by side.
 pub(super) const LANES: usize = 4;
@@ -178,19 +178,12 @@ pub(super) fn gain_at_home(
         },
     };
     let ((some, last), (cells, _)) = (kept.as_chunks::<AT_HOME>(), row.as_chunks::<AT_HOME>());
-    let mut sum = 0.0;
-    with_wide_vectors(
-        #[inline(always)]
-        || {
-            for (at, (kept, row)) in some.iter().zip(cells).enumerate() {
-                sum += match gain_of_some_at_home(kept, lane, row) {
-                    Some(gain) => gain,
-                    None => (AT_HOME * at..AT_HOME * (at + 1)).map(of_cell).sum(),
-                };
-            }
-        },
-    );
-    sum + (kept.len() - last.len()..kept.len()).map(of_cell).sum::<f64>()
+    let of_some = |(at, (kept, row)): (usize, (&[Kept; AT_HOME], &[f64; AT_HOME]))| {
+        gain_of_some_at_home(kept, lane, row)
+            .unwrap_or_else(|| (AT_HOME * at..AT_HOME * (at + 1)).map(of_cell).sum())
+    };
+    some.iter().zip(cells).enumerate().map(of_some).sum::<f64>()
+        + (kept.len() - last.len()..kept.len()).map(of_cell).sum::<f64>()
 }
 
 /// At home so many cells take their logarithms together. Nothing is skipped, so that there are vector instructions for all.
