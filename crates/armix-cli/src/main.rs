@@ -89,6 +89,11 @@ fn main() -> ExitCode {
     let cli = Cli::try_parse().unwrap_or_else(|error| match cluster::launched_as() {
         // One of many that say the same is enough.
         Some(rank) if rank > 0 => std::process::exit(error.exit_code()),
+        // All at once: mpirun puts words of its own between pieces.
+        Some(_) if error.use_stderr() => {
+            output::say(error.render().to_string().trim_end());
+            std::process::exit(error.exit_code())
+        }
         _ => error.exit(),
     });
     let result = match cli.command {

@@ -14,9 +14,9 @@ pub(crate) fn emit(text: &str) -> Result<()> {
     }
 }
 
-/// Writes a line to standard error. That nobody reads it is no reason to stop.
+/// Writes a line to standard error, all at once, so that nothing comes between. That nobody reads it is no reason to stop.
 pub(crate) fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = std::io::stderr().write_all(format!("{text}\n").as_bytes());
 }
 
 /// Writes one value as a line of JSON.
