@@ -2,7 +2,7 @@
 
 use super::{Family, Values, draw};
 use crate::hyper::{Hyper, HyperPrior};
-use crate::special::{LnRising, fast_ln, ln_gamma};
+use crate::special::{FOUR, LnRising, fast_ln, ln_gamma};
 use std::sync::Arc;
 
 /// Gamma-Poisson: λ ~ Gamma(a, b / t), x ~ Poisson(λ), where t is the column's typical count: on this
@@ -98,7 +98,7 @@ fn gains<const N: usize>(
 }
 
 /// So many blocks are side by side.
-const LANES: usize = 4;
+const LANES: usize = FOUR;
 
 /// Longer tables are slow to make, and series are nearly as fast.
 const TABLE: u64 = 1 << 17;

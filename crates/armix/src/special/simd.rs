@@ -170,6 +170,11 @@ mod tests {
         let expected: [f64; FOUR] = std::array::from_fn(|lane| {
             (numbers[0][lane] - numbers[1][lane]) * numbers[2][lane] + 1.0 / 3.0
         });
+        let fused = (0..FOUR).any(|lane| {
+            let difference = numbers[0][lane] - numbers[1][lane];
+            difference.mul_add(numbers[2][lane], 1.0 / 3.0) != expected[lane]
+        });
+        assert!(fused, "what is fused would not be noticed with these numbers");
         let (mut widest, mut loops) = ([0.0; FOUR], [0.0; FOUR]);
         on_fours(Mixture(&numbers, &mut widest));
         Mixture(&numbers, &mut loops).with(Loops);

@@ -1,9 +1,9 @@
 //! What is kept of sums of reals, for four blocks side by side, and the gains of rows that follow from it.
 
-use crate::special::ln_by_series;
+use crate::special::{FOUR, ln_by_series};
 
 /// So many blocks are side by side.
-pub(super) const LANES: usize = 4;
+pub(super) const LANES: usize = FOUR;
 
 /// Where nothing was observed.
 pub(super) const MISSING: f64 = f64::INFINITY;
