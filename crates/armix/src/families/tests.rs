@@ -68,21 +68,26 @@ fn conforms<F: Family>(family: &F, values: &[f64], naive: impl Fn(&[f64]) -> f64
     assert_eq!(family.ln_evidence(&empty), 0.0, "no values have evidence 1");
 }
 
-/// The gains of a row are those of its cells, whatever is taken together on the way. `at` gives values of a column.
+/// The gains of a row are those of its cells, whatever is taken together on the way, in each of the blocks that lie side by
+/// side. `at` gives values of a column; every block has one member fewer than the one before.
 fn rows_add_up<F: Family>(families: &[F], members: usize, at: impl Fn(usize, usize) -> f64) {
-    let (mut sums, mut kept, mut row) = (Vec::new(), Vec::new(), Vec::new());
-    for (column, family) in families.iter().enumerate() {
-        let values: Vec<f64> = (0..members).map(|member| at(member, column)).collect();
-        sums.push(sum_of(family, &values));
-        row.push(family.encode(at(members, column)));
-    }
-    let keep = |sums: &[Vec<F::Word>], kept: &mut Vec<F::Kept>| {
-        kept.clear();
-        for (family, sum) in families.iter().zip(sums) {
+    let block = |lane: usize| -> Vec<Vec<F::Word>> {
+        let values = |column: usize| (0..members - lane).map(|m| at(m, column)).collect::<Vec<_>>();
+        families.iter().enumerate().map(|(column, f)| sum_of(f, &values(column))).collect()
+    };
+    let blocks: Vec<Vec<Vec<F::Word>>> = (0..F::LANES).map(block).collect();
+    let cell = |(column, family): (usize, &F)| family.encode(at(members, column));
+    let mut row: Vec<F::Value> = families.iter().enumerate().map(cell).collect();
+    let keep = |blocks: &[Vec<Vec<F::Word>>]| {
+        let mut kept = Vec::new();
+        for (column, family) in families.iter().enumerate() {
             let start = kept.len();
             kept.resize(start + family.kept_width(), F::Kept::default());
-            (0..F::LANES).for_each(|lane| family.keep(sum, &mut kept[start..], lane));
+            for (lane, sums) in blocks.iter().enumerate() {
+                family.keep(&sums[column], &mut kept[start..], lane);
+            }
         }
+        kept
     };
     // The first row is full. The others have holes.
     for hole in [usize::MAX, 0, 5, families.len() - 1] {
@@ -90,36 +95,38 @@ fn rows_add_up<F: Family>(families: &[F], members: usize, at: impl Fn(usize, usi
             row[hole] = F::MISSING;
         }
         let cells = || (0..row.len()).filter(|&column| row[column] != F::MISSING);
-        let of_cell = |column: usize| {
-            let family = &families[column];
-            family.ln_predictive(&sums[column], family.decode(row[column]))
-        };
-        let expected: f64 = cells().map(of_cell).sum();
         let (full, base) = (hole > row.len(), F::base_of_row(families, &row));
-        keep(&sums, &mut kept);
-        let (mut gains, last) = (vec![0.0; F::LANES], F::LANES - 1);
-        let gain = F::gain_of_row(families, &kept, last, &row);
-        close(base + gain, expected, "a row");
-        F::gains_of_row(families, &kept, &row, &mut gains);
-        assert!(gains.iter().all(|other| other.to_bits() == gain.to_bits()), "{gains:?} {gain}");
-        if full {
-            let gain = F::gain_of_full_row(families, &kept, last, &row);
-            close(base + gain, expected, "a full row");
-            F::gains_of_full_row(families, &kept, &row, &mut gains);
-            assert!(
-                gains.iter().all(|other| other.to_bits() == gain.to_bits()),
-                "{gains:?} {gain}"
-            );
+        let mut with = blocks.clone();
+        for sums in &mut with {
+            cells().for_each(|column| families[column].add(&mut sums[column], row[column]));
         }
-        let mut with = sums.clone();
-        cells().for_each(|column| families[column].add(&mut with[column], row[column]));
-        keep(&with, &mut kept);
-        let with = with.concat();
-        let home = F::gain_of_row_at_home(families, &with, &kept, last, &row);
-        close(base + home, expected, "a row at home");
-        if full {
-            let home = F::gain_of_full_row_at_home(families, &with, &kept, last, &row);
-            close(base + home, expected, "a full row at home");
+        let (kept, kept_with) = (keep(&blocks), keep(&with));
+        let (mut all, mut all_of_full) = (vec![0.0; F::LANES], vec![0.0; F::LANES]);
+        F::gains_of_row(families, &kept, &row, &mut all);
+        F::gains_of_full_row(families, &kept, &row, &mut all_of_full);
+        for lane in 0..F::LANES {
+            let of_cell = |column: usize| {
+                let family = &families[column];
+                family.ln_predictive(&blocks[lane][column], family.decode(row[column]))
+            };
+            let expected: f64 = cells().map(of_cell).sum();
+            let gain = F::gain_of_row(families, &kept, lane, &row);
+            close(base + gain, expected, "a row");
+            assert_eq!(all[lane].to_bits(), gain.to_bits(), "lane {lane} of a row");
+            let with = with[lane].concat();
+            let home = F::gain_of_row_at_home(families, &with, &kept_with, lane, &row);
+            close(base + home, expected, "a row at home");
+            if full {
+                let gain = F::gain_of_full_row(families, &kept, lane, &row);
+                close(base + gain, expected, "a full row");
+                assert_eq!(
+                    all_of_full[lane].to_bits(),
+                    gain.to_bits(),
+                    "lane {lane} of a full row"
+                );
+                let home = F::gain_of_full_row_at_home(families, &with, &kept_with, lane, &row);
+                close(base + home, expected, "a full row at home");
+            }
         }
     }
 }
