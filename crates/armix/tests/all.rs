@@ -22,5 +22,6 @@ mod ranks;
 mod salso;
 mod shared;
 mod store;
+mod student;
 mod tables;
 mod tuning;
