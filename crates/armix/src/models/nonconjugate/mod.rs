@@ -7,19 +7,21 @@ mod likelihood;
 mod members;
 mod menus;
 mod says;
+mod tallies;
 
 pub use distances::FARTHEST;
 pub use likelihood::{Likelihood, Uniform};
 pub use menus::{Guide, Menus};
+pub use tallies::{Party, Tallies};
 
 use crate::hyper::Hyper;
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot, canonical};
-use crate::special::{exp_of_all, fast_ln};
-use kept::{Entry, Kept, LANES};
+use kept::{Kept, LANES};
 use members::{Members, NOBODY};
 use menus::blocks;
 use std::sync::Arc;
+use tallies::{Room, ln_sum_exp};
 
 /// ln f is a multiple of this, by definition of the model: sums do not depend on the order of items.
 const UNIT: f64 = 1.0 / (1u64 << 44) as f64;
@@ -56,63 +58,6 @@ pub struct Nonconjugate<L: Likelihood> {
     exponent: f64,
     /// ln p̂ of blocks of single items, by item.
     alone: Arc<[f64]>,
-}
-
-/// Leaders, and what the items of their blocks say about the entries of their menus.
-#[derive(Debug)]
-pub struct Tallies {
-    leader: Vec<u32>,
-    /// Σ ln f by slot, column and entry, in units.
-    sums: Vec<i128>,
-    /// ln p̂ by slot, always as computed from the sums.
-    ln_p: Vec<f64>,
-    /// The same in a form that weighs single items fast.
-    kept: Kept,
-    members: Members,
-    room: Room,
-}
-
-/// Room for what is written.
-#[derive(Debug, Default)]
-struct Room {
-    terms: Vec<f64>,
-    menu: Vec<Entry>,
-}
-
-impl Clone for Tallies {
-    fn clone(&self) -> Self {
-        let mut tallies = Tallies {
-            leader: Vec::new(),
-            sums: Vec::new(),
-            ln_p: Vec::new(),
-            kept: self.kept.clone(),
-            members: Members::default(),
-            room: Room::default(),
-        };
-        tallies.clone_from(self);
-        tallies
-    }
-    fn clone_from(&mut self, source: &Self) {
-        self.leader.clone_from(&source.leader);
-        self.sums.clone_from(&source.sums);
-        self.ln_p.clone_from(&source.ln_p);
-        self.kept.clone_from(&source.kept);
-        self.members.copy_from(&source.members);
-    }
-}
-
-/// A set of items, its leader, and, of more than one item, what they say about the entries of that menu.
-#[derive(Debug)]
-pub struct Party {
-    items: Vec<u32>,
-    leader: u32,
-    /// b Σ ln f.
-    sums: Vec<f64>,
-    /// ln p̂ of a block of them.
-    alone: f64,
-    scratch: Vec<f64>,
-    others: Vec<u32>,
-    gains: Vec<[f64; LANES]>,
 }
 
 impl<L: Likelihood> Nonconjugate<L> {
@@ -186,119 +131,6 @@ impl<L: Likelihood> Nonconjugate<L> {
         of * self.width()..(of + 1) * self.width()
     }
 
-    /// ln of H/(m G) ∏ fᵇ for the entries of a menu, by column.
-    fn terms(&self, leader: u32, sums: &[i128], terms: &mut Vec<f64>) {
-        let ln_weights = &self.menus.ln_weight[self.range(leader as usize)];
-        let unit = self.coldness * UNIT;
-        terms.clear();
-        terms.extend(ln_weights.iter().zip(sums).map(|(w, &sum)| w + unit * sum as f64));
-    }
-
-    /// The same with other sums.
-    fn add_ln_weights(&self, leader: u32, terms: &mut [f64]) {
-        let ln_weights = &self.menus.ln_weight[self.range(leader as usize)];
-        terms.iter_mut().zip(ln_weights).for_each(|(term, w)| *term += w);
-    }
-
-    /// ln p̂ of a block with these terms; 0 if it has none.
-    fn ln_estimate(&self, terms: &[f64]) -> f64 {
-        terms.chunks_exact(self.menus.entries).map(ln_sum_exp).sum()
-    }
-
-    /// Whether an item would lead a block that has this leader, if any.
-    fn outranks(&self, item: u32, leader: u32) -> bool {
-        let rank = &self.menus.rank;
-        leader == NOBODY || rank[item as usize] < rank[leader as usize]
-    }
-
-    fn leader(&self, items: impl Iterator<Item = u32>) -> u32 {
-        items.min_by_key(|&item| self.menus.rank[item as usize]).unwrap_or(NOBODY)
-    }
-
-    /// ln p̂ of a block that C joins.
-    fn ln_p_joined(&self, stats: &Tallies, load: &mut Party, slot: usize) -> f64 {
-        let leader = stats.leader[slot];
-        if leader == NOBODY {
-            return load.alone;
-        }
-        let mut terms = std::mem::take(&mut load.scratch);
-        if self.outranks(load.leader, leader) {
-            let mut others = std::mem::take(&mut load.others);
-            others.clear();
-            others.extend(stats.members.of(slot));
-            terms.clear();
-            match load.items[..] {
-                [item] => {
-                    others.push(item);
-                    terms.resize(self.width(), 0.0);
-                }
-                _ => terms.extend_from_slice(&load.sums),
-            }
-            self.add_ln_f(load.leader, &others, &mut terms, 1.0);
-            self.add_ln_weights(load.leader, &mut terms);
-            load.others = others;
-        } else {
-            self.terms(leader, &stats.sums[self.range(slot)], &mut terms);
-            self.add_ln_f(leader, &load.items, &mut terms, 1.0);
-        }
-        let ln_p = self.ln_estimate(&terms);
-        load.scratch = terms;
-        ln_p
-    }
-
-    /// ln p̂ of a block that C has left, though it is still counted there.
-    fn ln_p_left(&self, stats: &Tallies, load: &mut Party, z: &Partition, slot: Slot) -> f64 {
-        let stays = |&item: &u32| z.slot_of(Item::new(item as usize)) == slot;
-        let leader = stats.leader[slot.index()];
-        let mut terms = std::mem::take(&mut load.scratch);
-        terms.clear();
-        if stays(&leader) {
-            self.terms(leader, &stats.sums[self.range(slot.index())], &mut terms);
-            self.add_ln_f(leader, &load.items, &mut terms, -1.0);
-        } else {
-            let mut others = std::mem::take(&mut load.others);
-            others.clear();
-            others.extend(stats.members.of(slot.index()).filter(stays));
-            let leader = self.leader(others.iter().copied());
-            if leader != NOBODY {
-                terms.resize(self.width(), 0.0);
-                self.add_ln_f(leader, &others, &mut terms, 1.0);
-                self.add_ln_weights(leader, &mut terms);
-            }
-            load.others = others;
-        }
-        let ln_p = self.ln_estimate(&terms);
-        load.scratch = terms;
-        ln_p
-    }
-
-    /// Writes what follows from the leader of a slot and the sums that are there.
-    fn write(&self, stats: &mut Tallies, slot: usize, leader: u32) {
-        stats.leader[slot] = leader;
-        stats.ln_p[slot] = 0.0;
-        if leader == NOBODY {
-            stats.kept.clear(slot);
-            return;
-        }
-        let m = self.menus.entries;
-        let Room { terms, menu, .. } = &mut stats.room;
-        self.terms(leader, &stats.sums[self.range(slot)], terms);
-        let thetas = self.menus.theta[self.range(leader as usize)].chunks_exact(m);
-        for (column, (terms, thetas)) in terms.chunks_exact(m).zip(thetas).enumerate() {
-            let entry = |(&ln_term, theta): (&f64, &L::Parameter)| Entry {
-                coordinates: self.likelihood.coordinates(theta),
-                ln_top: self.coldness * self.likelihood.ln_top(column, theta),
-                ln_term,
-                farthest: self.likelihood.farthest(column, theta),
-            };
-            menu.clear();
-            menu.extend(terms.iter().zip(thetas).map(entry));
-            let ln_sum = ln_sum_exp(terms);
-            stats.kept.write(slot, column, menu, ln_sum);
-            stats.ln_p[slot] += ln_sum;
-        }
-    }
-
     /// What a block's leader has on the menu of a column.
     fn menu(&self, stats: &Tallies, slot: Slot, column: usize) -> &[L::Parameter] {
         let m = self.menus.entries;
@@ -349,19 +181,6 @@ impl<L: Likelihood> Nonconjugate<L> {
         }
         now
     }
-}
-
-/// ln Σ eˣ.
-fn ln_sum_exp(terms: &[f64]) -> f64 {
-    let largest = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let mut sum = 0.0;
-    for terms in terms.chunks(LANES) {
-        let mut four = [f64::NEG_INFINITY; LANES];
-        four.iter_mut().zip(terms).for_each(|(x, term)| *x = term - largest);
-        let [a, b, c, d] = exp_of_all(four);
-        sum += (a + b) + (c + d);
-    }
-    largest + fast_ln(sum)
 }
 
 /// An index with these probabilities.
