@@ -111,7 +111,8 @@ pub trait Family: Clone + Debug + Send + Sync + 'static {
     fn gain_of_row(families: &[Self], kept: &[Self::Kept], lane: usize, row: &[Self::Value])
     -> f64;
 
-    /// The same for all lanes at once, to the same last bit.
+    /// The same for all blocks at once, to the same last bit. What is kept of those of the first [`Family::LANES`] gains comes first, for
+    /// all columns.
     #[inline]
     fn gains_of_row(
         families: &[Self],
@@ -119,8 +120,10 @@ pub trait Family: Clone + Debug + Send + Sync + 'static {
         row: &[Self::Value],
         gains: &mut [f64],
     ) {
-        for (lane, gain) in gains.iter_mut().enumerate() {
-            *gain = Self::gain_of_row(families, kept, lane, row);
+        for (kept, gains) in side_by_side::<Self>(kept, gains) {
+            for (lane, gain) in gains.iter_mut().enumerate() {
+                *gain = Self::gain_of_row(families, kept, lane, row);
+            }
         }
     }
 
@@ -144,7 +147,7 @@ pub trait Family: Clone + Debug + Send + Sync + 'static {
         Self::gain_of_row(families, kept, lane, row)
     }
 
-    /// The same for all lanes at once, to the same last bit.
+    /// [`Family::gains_of_row`] in such a table.
     #[inline]
     fn gains_of_full_row(
         families: &[Self],
@@ -152,8 +155,10 @@ pub trait Family: Clone + Debug + Send + Sync + 'static {
         row: &[Self::Value],
         gains: &mut [f64],
     ) {
-        for (lane, gain) in gains.iter_mut().enumerate() {
-            *gain = Self::gain_of_full_row(families, kept, lane, row);
+        for (kept, gains) in side_by_side::<Self>(kept, gains) {
+            for (lane, gain) in gains.iter_mut().enumerate() {
+                *gain = Self::gain_of_full_row(families, kept, lane, row);
+            }
         }
     }
 
@@ -211,6 +216,16 @@ impl<'a> Values<'a> {
     pub fn typical(&self) -> impl Iterator<Item = f64> + Clone + 'a {
         self.cells[..self.reference].iter().copied().filter(|x| !x.is_nan())
     }
+}
+
+/// What is kept of blocks that are side by side, with their gains.
+#[inline(always)]
+fn side_by_side<'a, F: Family>(
+    kept: &'a [F::Kept],
+    gains: &'a mut [f64],
+) -> impl Iterator<Item = (&'a [F::Kept], &'a mut [f64])> {
+    let width = kept.len() / (gains.len() / F::LANES).max(1);
+    kept.chunks_exact(width.max(1)).zip(gains.chunks_exact_mut(F::LANES))
 }
 
 /// Adds one sum to another.

@@ -287,7 +287,9 @@ impl Family for Poisson {
     }
     #[inline(always)]
     fn gains_of_row(families: &[Self], kept: &[Kept], row: &[u32], found: &mut [f64]) {
-        found.copy_from_slice(&gains::<LANES>(families, kept, 0, row));
+        for (kept, found) in super::side_by_side::<Self>(kept, found) {
+            found.copy_from_slice(&gains::<LANES>(families, kept, 0, row));
+        }
     }
     #[inline(always)]
     fn gains_of_full_row(families: &[Self], kept: &[Kept], row: &[u32], found: &mut [f64]) {

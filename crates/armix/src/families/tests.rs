@@ -69,22 +69,24 @@ fn conforms<F: Family>(family: &F, values: &[f64], naive: impl Fn(&[f64]) -> f64
 }
 
 /// The gains of a row are those of its cells, whatever is taken together on the way, in each of the blocks that lie side by
-/// side. `at` gives values of a column; every block has one member fewer than the one before.
+/// side, and of some more. `at` gives values of a column; every block has one member fewer than the one before.
 fn rows_add_up<F: Family>(families: &[F], members: usize, at: impl Fn(usize, usize) -> f64) {
     let block = |lane: usize| -> Vec<Vec<F::Word>> {
         let values = |column: usize| (0..members - lane).map(|m| at(m, column)).collect::<Vec<_>>();
         families.iter().enumerate().map(|(column, f)| sum_of(f, &values(column))).collect()
     };
-    let blocks: Vec<Vec<Vec<F::Word>>> = (0..F::LANES).map(block).collect();
+    let blocks: Vec<Vec<Vec<F::Word>>> = (0..2 * F::LANES).map(block).collect();
     let cell = |(column, family): (usize, &F)| family.encode(at(members, column));
     let mut row: Vec<F::Value> = families.iter().enumerate().map(cell).collect();
     let keep = |blocks: &[Vec<Vec<F::Word>>]| {
         let mut kept = Vec::new();
-        for (column, family) in families.iter().enumerate() {
-            let start = kept.len();
-            kept.resize(start + family.kept_width(), F::Kept::default());
-            for (lane, sums) in blocks.iter().enumerate() {
-                family.keep(&sums[column], &mut kept[start..], lane);
+        for blocks in blocks.chunks_exact(F::LANES) {
+            for (column, family) in families.iter().enumerate() {
+                let start = kept.len();
+                kept.resize(start + family.kept_width(), F::Kept::default());
+                for (lane, sums) in blocks.iter().enumerate() {
+                    family.keep(&sums[column], &mut kept[start..], lane);
+                }
             }
         }
         kept
@@ -101,30 +103,33 @@ fn rows_add_up<F: Family>(families: &[F], members: usize, at: impl Fn(usize, usi
             cells().for_each(|column| families[column].add(&mut sums[column], row[column]));
         }
         let (kept, kept_with) = (keep(&blocks), keep(&with));
-        let (mut all, mut all_of_full) = (vec![0.0; F::LANES], vec![0.0; F::LANES]);
+        let (mut all, mut all_of_full) = (vec![0.0; blocks.len()], vec![0.0; blocks.len()]);
         F::gains_of_row(families, &kept, &row, &mut all);
         F::gains_of_full_row(families, &kept, &row, &mut all_of_full);
-        for lane in 0..F::LANES {
+        let half = kept.len() / 2;
+        for (block, sums) in blocks.iter().enumerate() {
             let of_cell = |column: usize| {
                 let family = &families[column];
-                family.ln_predictive(&blocks[lane][column], family.decode(row[column]))
+                family.ln_predictive(&sums[column], family.decode(row[column]))
             };
+            let (lane, from) = (block % F::LANES, block / F::LANES * half);
+            let (kept, kept_with) = (&kept[from..][..half], &kept_with[from..][..half]);
             let expected: f64 = cells().map(of_cell).sum();
-            let gain = F::gain_of_row(families, &kept, lane, &row);
+            let gain = F::gain_of_row(families, kept, lane, &row);
             close(base + gain, expected, "a row");
-            assert_eq!(all[lane].to_bits(), gain.to_bits(), "lane {lane} of a row");
-            let with = with[lane].concat();
-            let home = F::gain_of_row_at_home(families, &with, &kept_with, lane, &row);
+            assert_eq!(all[block].to_bits(), gain.to_bits(), "block {block} of a row");
+            let with = with[block].concat();
+            let home = F::gain_of_row_at_home(families, &with, kept_with, lane, &row);
             close(base + home, expected, "a row at home");
             if full {
-                let gain = F::gain_of_full_row(families, &kept, lane, &row);
+                let gain = F::gain_of_full_row(families, kept, lane, &row);
                 close(base + gain, expected, "a full row");
                 assert_eq!(
-                    all_of_full[lane].to_bits(),
+                    all_of_full[block].to_bits(),
                     gain.to_bits(),
-                    "lane {lane} of a full row"
+                    "block {block} of a full row"
                 );
-                let home = F::gain_of_full_row_at_home(families, &with, &kept_with, lane, &row);
+                let home = F::gain_of_full_row_at_home(families, &with, kept_with, lane, &row);
                 close(base + home, expected, "a full row at home");
             }
         }

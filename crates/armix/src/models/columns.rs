@@ -144,16 +144,11 @@ impl<F: Family> Columns<F> {
         if gains.len() != length {
             gains.resize(length, 0.0);
         }
-        let fours = stats.kept.chunks_exact(width).zip(gains.chunks_exact_mut(F::LANES));
         with_wide_vectors(
             #[inline(always)]
-            || {
-                for (kept, gains) in fours {
-                    match self.data.full {
-                        true => F::gains_of_full_row(&self.families, kept, row, gains),
-                        false => F::gains_of_row(&self.families, kept, row, gains),
-                    }
-                }
+            || match self.data.full {
+                true => F::gains_of_full_row(&self.families, &stats.kept, row, gains),
+                false => F::gains_of_row(&self.families, &stats.kept, row, gains),
             },
         );
         true

@@ -76,17 +76,19 @@ pub(super) fn gain(kept: &[Kept], lane: usize, row: &[f64]) -> f64 {
     seen.fold(0.0, |sum, (kept, &place)| sum + kept.gain(lane, place))
 }
 
-/// The same for all lanes at once.
+/// The same for all blocks. Cell by cell, as processors cannot guess which are missing: so they are wrong once for a cell,
+/// and not for all blocks.
 #[inline(always)]
-pub(super) fn gains(kept: &[Kept], row: &[f64]) -> [f64; LANES] {
-    let mut sums = [0.0; LANES];
-    // Not a chain of adapters, which would not be inlined and so have narrow vectors.
-    for (kept, &place) in kept.iter().zip(row) {
+pub(super) fn gains(kept: &[Kept], row: &[f64], gains: &mut [[f64; LANES]]) {
+    gains.fill([0.0; LANES]);
+    // Not chains of adapters, which would not be inlined and so have narrow vectors.
+    for (column, &place) in row.iter().enumerate() {
         if place != MISSING {
-            kept.add_gains(place, &mut sums);
+            for (at, sums) in gains.iter_mut().enumerate() {
+                kept[at * row.len() + column].add_gains(place, sums);
+            }
         }
     }
-    sums
 }
 
 /// The same if nothing is missing in the table: all columns of a block have the same exponent, and one logarithm serves
@@ -101,7 +103,6 @@ pub(super) fn gains_of_full<const N: usize>(kept: &[Kept], from: usize, row: &[f
             let exponent = lanes::<N>(first.exponent, from);
             std::array::from_fn(|at| sums[at] - exponent[at] * ln_products[at])
         }
-        None if N == LANES => lanes(gains(kept, row), 0),
         None => std::array::from_fn(|at| gain(kept, from + at, row)),
     }
 }

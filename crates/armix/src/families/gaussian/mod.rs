@@ -234,7 +234,7 @@ impl Family for Gaussian {
     }
     #[inline(always)]
     fn gains_of_row(_families: &[Self], kept: &[Kept], row: &[f64], gains: &mut [f64]) {
-        gains.copy_from_slice(&kept::gains(kept, row));
+        kept::gains(kept, row, gains.as_chunks_mut::<LANES>().0);
     }
     fn gain_of_full_row(_families: &[Self], kept: &[Kept], lane: usize, row: &[f64]) -> f64 {
         let [gain] = kept::gains_of_full(kept, lane % LANES, row);
@@ -242,7 +242,9 @@ impl Family for Gaussian {
     }
     #[inline(always)]
     fn gains_of_full_row(_families: &[Self], kept: &[Kept], row: &[f64], gains: &mut [f64]) {
-        gains.copy_from_slice(&kept::gains_of_full::<LANES>(kept, 0, row));
+        for (kept, gains) in super::side_by_side::<Self>(kept, gains) {
+            gains.copy_from_slice(&kept::gains_of_full::<LANES>(kept, 0, row));
+        }
     }
     fn gain_of_row_at_home(
         families: &[Self],

@@ -13,9 +13,10 @@
 
 use super::distances::{Power, Products, TOGETHER, ln_at_most};
 use super::likelihood::Likelihood;
+use crate::special::{FOUR, with_wide_vectors};
 
 /// So many blocks are side by side.
-pub(super) const LANES: usize = 4;
+pub(super) const LANES: usize = FOUR;
 
 /// One number of each of these blocks. They are where vector instructions like them to be.
 #[derive(Debug, Clone, Copy, Default)]
@@ -198,12 +199,17 @@ impl Kept {
         row: &[f64],
         gains: &mut Vec<[f64; LANES]>,
     ) {
-        gains.clear();
-        let fours = self.lanes.chunks_exact(self.width()).zip(self.others.chunks_exact(self.d));
-        gains.extend(
-            fours.map(|(four, others)| {
-                self.weigh::<L, LANES, false>(likelihood, four, others, 0, row)
-            }),
+        let (width, fours) = (self.width(), self.awkward.len() / LANES);
+        gains.resize(fours, [0.0; LANES]);
+        with_wide_vectors(
+            #[inline(always)]
+            || {
+                for (at, gains) in gains.iter_mut().enumerate() {
+                    let four = &self.lanes[at * width..][..width];
+                    let others = &self.others[at * self.d..][..self.d];
+                    *gains = self.weigh::<L, LANES, false>(likelihood, four, others, 0, row);
+                }
+            },
         );
     }
 
