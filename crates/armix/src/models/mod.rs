@@ -2,6 +2,7 @@
 
 mod bernoulli;
 mod columns;
+mod drift;
 mod irm;
 mod mixed;
 mod niw;
