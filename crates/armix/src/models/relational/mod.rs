@@ -9,6 +9,7 @@
 //! so much that its probability is zero to any precision (and little in examples, so that proofs cover
 //! all partitions). Given that, CRP(α) over all vertices is one CRP(α) for each side.
 
+mod any_layer;
 mod examples;
 mod layer;
 mod load;
@@ -18,14 +19,14 @@ pub use examples::{BINARY, CATEGORIES, COUNTS, REALS, SEVERAL};
 
 use super::drift::check_is_due;
 use crate::error::{Error, Result};
-use crate::families::{Binary, Categorical, Family, Gaussian, Grid, Poisson};
+use crate::families::{Family, Grid};
 use crate::hyper::Hyper;
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot};
 use crate::prior::positive;
 use crate::relations::{Relation, Relations, Values};
-use layer::{Layer, LayerStats};
-use load::{Count, LayerLoad};
+use any_layer::{AnyLayer, AnyLoad, AnyStats, Drawer, with_layer};
+use load::Count;
 use std::sync::Arc;
 
 /// What a pair of vertices of different sides in one block costs, in nats.
@@ -48,78 +49,6 @@ impl Default for Priors {
     fn default() -> Self {
         Priors { beta: (1.0, 1.0), counts: (1.0, 1.0), reals: (0.1, 2.0, 1.0), categories: 1.0 }
     }
-}
-
-/// A relation under one of the families.
-#[derive(Debug, Clone)]
-enum AnyLayer {
-    Binary(Layer<Binary>),
-    Counts(Layer<Poisson>),
-    Reals(Layer<Gaussian>),
-    Categories(Layer<Categorical>),
-}
-
-#[derive(Debug)]
-enum AnyStats {
-    /// Of zeros and ones, or of categories.
-    Small(LayerStats<u64>),
-    /// Of counts, or of real numbers.
-    Large(LayerStats<i128>),
-}
-
-impl Clone for AnyStats {
-    fn clone(&self) -> Self {
-        match self {
-            AnyStats::Small(stats) => AnyStats::Small(stats.clone()),
-            AnyStats::Large(stats) => AnyStats::Large(stats.clone()),
-        }
-    }
-
-    fn clone_from(&mut self, other: &Self) {
-        match (self, other) {
-            (AnyStats::Small(stats), AnyStats::Small(other)) => stats.clone_from(other),
-            (AnyStats::Large(stats), AnyStats::Large(other)) => stats.clone_from(other),
-            (stats, other) => *stats = other.clone(),
-        }
-    }
-}
-
-#[derive(Debug)]
-enum AnyLoad {
-    Binary(LayerLoad<Binary>),
-    Counts(LayerLoad<Poisson>),
-    Reals(LayerLoad<Gaussian>),
-    Categories(LayerLoad<Categorical>),
-}
-
-/// Does the same with a layer, whatever its family.
-macro_rules! with_layer {
-    ($any:expr, |$layer:ident| $body:expr) => {
-        match $any {
-            AnyLayer::Binary($layer) => $body,
-            AnyLayer::Counts($layer) => $body,
-            AnyLayer::Reals($layer) => $body,
-            AnyLayer::Categories($layer) => $body,
-        }
-    };
-    ($any:expr, $stats:expr, |$layer:ident, $s:ident| $body:expr) => {
-        match ($any, $stats) {
-            (AnyLayer::Binary($layer), AnyStats::Small($s)) => $body,
-            (AnyLayer::Counts($layer), AnyStats::Large($s)) => $body,
-            (AnyLayer::Reals($layer), AnyStats::Large($s)) => $body,
-            (AnyLayer::Categories($layer), AnyStats::Small($s)) => $body,
-            _ => unreachable!("statistics of another family"),
-        }
-    };
-    ($any:expr, $stats:expr, $load:expr, |$layer:ident, $s:ident, $l:ident| $body:expr) => {
-        match ($any, $stats, $load) {
-            (AnyLayer::Binary($layer), AnyStats::Small($s), AnyLoad::Binary($l)) => $body,
-            (AnyLayer::Counts($layer), AnyStats::Large($s), AnyLoad::Counts($l)) => $body,
-            (AnyLayer::Reals($layer), AnyStats::Large($s), AnyLoad::Reals($l)) => $body,
-            (AnyLayer::Categories($layer), AnyStats::Small($s), AnyLoad::Categories($l)) => $body,
-            _ => unreachable!("statistics of another family"),
-        }
-    };
 }
 
 /// A relational model of a network of any kind.
@@ -170,7 +99,10 @@ impl Relational {
         positive("beta⁺", priors.beta.0)?;
         positive("beta⁻", priors.beta.1)?;
         let layers = (data.list().iter().enumerate())
-            .flat_map(|(at, relation)| layers(relation, data.sides().is_some(), priors, grid, at))
+            .flat_map(|(at, relation)| {
+                let layers = AnyLayer::of(relation, data.sides().is_some(), priors, grid);
+                layers.into_iter().map(move |layer| (at, layer))
+            })
             .collect();
         if data.list().iter().all(|relation| relation.listed() == 0) {
             return Err(Error::new("this network has no edges: nothing tells the vertices apart"));
@@ -219,53 +151,6 @@ impl Relational {
     }
 }
 
-/// The layers of one relation.
-fn layers(
-    relation: &Relation,
-    two_sided: bool,
-    priors: &Priors,
-    grid: Option<Grid>,
-    at: usize,
-) -> Vec<(usize, AnyLayer)> {
-    let (pairs, listed) = (relation.pairs(), relation.listed() as u64);
-    let unlisted = pairs - listed - relation.hidden_pairs().count() as u64;
-    let values: Vec<f64> = relation.entries().map(|(_, _, value)| value).collect();
-    let binary = |code: fn(f64) -> f64| {
-        let family = Binary::new(priors.beta.0, priors.beta.1, pairs);
-        AnyLayer::Binary(Layer::new(relation, two_sided, true, family, code))
-    };
-    let reals = |dense: bool| {
-        let zeros = if dense { unlisted } else { 0 };
-        let n = (listed + zeros).max(1) as f64;
-        let mean = values.iter().map(|x| x / n).sum::<f64>();
-        let square = |x: f64| (x - mean) * (x - mean) / n;
-        let variance = values.iter().map(|&x| square(x)).sum::<f64>() + zeros as f64 * square(0.0);
-        let spread = if variance > 0.0 { variance.sqrt() } else { 1.0 };
-        let zero = dense.then_some(0.0);
-        let own = || Grid::new(values.iter().copied().chain(zero), pairs);
-        let grid = grid.unwrap_or_else(own);
-        let family = Gaussian::new(&[(mean, spread, grid)], priors.reals, pairs).remove(0);
-        AnyLayer::Reals(Layer::new(relation, two_sided, dense, family, |x| x))
-    };
-    let list = match &relation.shape.values {
-        Values::Binary => vec![binary(|x| x)],
-        Values::Counts => {
-            let total: f64 = values.iter().sum();
-            let typical = if total > 0.0 { total / (listed + unlisted) as f64 } else { 1.0 };
-            let largest = values.iter().copied().fold(0.0, f64::max) as u64;
-            let family = Poisson::new(&[typical], priors.counts, largest, total as u64).remove(0);
-            vec![AnyLayer::Counts(Layer::new(relation, two_sided, true, family, |x| x))]
-        }
-        Values::RealsOnLinks => vec![binary(|_| 1.0), reals(false)],
-        Values::Reals => vec![reals(true)],
-        Values::Categories(kinds) => {
-            let family = Categorical::new(&[kinds.len()], priors.categories, pairs).remove(0);
-            vec![AnyLayer::Categories(Layer::new(relation, two_sided, true, family, |x| x))]
-        }
-    };
-    list.into_iter().map(|layer| (at, layer)).collect()
-}
-
 impl Model for Relational {
     const NAME: &'static str = SEVERAL;
     type Stats = RelationalStats;
@@ -280,24 +165,12 @@ impl Model for Relational {
     }
 
     fn empty_stats(&self) -> RelationalStats {
-        let empty = |layer: &AnyLayer| match layer {
-            AnyLayer::Binary(_) | AnyLayer::Categories(_) => AnyStats::Small(LayerStats::default()),
-            AnyLayer::Counts(_) | AnyLayer::Reals(_) => AnyStats::Large(LayerStats::default()),
-        };
-        let layers = self.layers.iter().map(|(_, layer)| empty(layer)).collect();
+        let layers = self.layers.iter().map(|(_, layer)| layer.empty_stats()).collect();
         RelationalStats { sizes: Vec::new(), layers }
     }
 
     fn empty_load(&self) -> RelationalLoad {
-        let load = |layer: &AnyLayer| match layer {
-            AnyLayer::Binary(layer) => AnyLoad::Binary(LayerLoad::new(layer.family.width())),
-            AnyLayer::Counts(layer) => AnyLoad::Counts(LayerLoad::new(layer.family.width())),
-            AnyLayer::Reals(layer) => AnyLoad::Reals(LayerLoad::new(layer.family.width())),
-            AnyLayer::Categories(layer) => {
-                AnyLoad::Categories(LayerLoad::new(layer.family.width()))
-            }
-        };
-        let layers = self.layers.iter().map(|(_, layer)| load(layer)).collect();
+        let layers = self.layers.iter().map(|(_, layer)| layer.empty_load()).collect();
         RelationalLoad { set: Count::default(), layers, member: vec![false; self.n()] }
     }
 
@@ -319,22 +192,7 @@ impl Model for Relational {
             member[item.index()] = true;
         }
         for ((at, layer), load) in self.layers.iter().zip(layers) {
-            let relation = &self.data.list()[*at];
-            match (layer, load) {
-                (AnyLayer::Binary(l), AnyLoad::Binary(x)) => {
-                    x.weigh(l, relation, *set, items, z, member);
-                }
-                (AnyLayer::Counts(l), AnyLoad::Counts(x)) => {
-                    x.weigh(l, relation, *set, items, z, member);
-                }
-                (AnyLayer::Reals(l), AnyLoad::Reals(x)) => {
-                    x.weigh(l, relation, *set, items, z, member);
-                }
-                (AnyLayer::Categories(l), AnyLoad::Categories(x)) => {
-                    x.weigh(l, relation, *set, items, z, member);
-                }
-                _ => unreachable!("a load of another family"),
-            }
+            layer.weigh(&self.data.list()[*at], (items, *set), z, member, load);
         }
         items.iter().for_each(|item| member[item.index()] = false);
     }
@@ -413,7 +271,7 @@ impl Model for Relational {
                     }
                 };
                 let values: Vec<f64> = values.iter().filter_map(observed).collect();
-                sum += naive(layer, &values);
+                sum += with_layer!(layer, |layer| layer.family.ln_evidence_naive(&values));
             }
         }
         sum
@@ -443,20 +301,12 @@ impl Model for Relational {
     }
 
     fn with_hypers(&self, values: &[f64]) -> Self {
-        fn of<F: Family<Word: layer::Times>>(layer: &Layer<F>, values: &[f64]) -> Layer<F> {
-            layer.with_family(F::with_hypers(std::slice::from_ref(&layer.family), values).remove(0))
-        }
         let mut rest = values;
         let mut next = |layer: &AnyLayer| {
             let count = with_layer!(layer, |layer| layer.family.hypers().len());
             let (values, after) = rest.split_at(count);
             rest = after;
-            match layer {
-                AnyLayer::Binary(layer) => AnyLayer::Binary(of(layer, values)),
-                AnyLayer::Counts(layer) => AnyLayer::Counts(of(layer, values)),
-                AnyLayer::Reals(layer) => AnyLayer::Reals(of(layer, values)),
-                AnyLayer::Categories(layer) => AnyLayer::Categories(of(layer, values)),
-            }
+            layer.with_hypers(values)
         };
         let layers = self.layers.iter().map(|(at, layer)| (*at, next(layer))).collect();
         Relational { data: self.data.clone(), layers, ..*self }
@@ -546,7 +396,7 @@ impl Model for Relational {
             let pairs =
                 if relation.shape.directed { blocks * blocks } else { blocks * (blocks + 1) / 2 };
             let mut drawers: Vec<Vec<Drawer<'_>>> = (0..pairs)
-                .map(|_| layers.iter().map(|layer| drawer(layer, uniform)).collect())
+                .map(|_| layers.iter().map(|layer| layer.drawer(uniform)).collect())
                 .collect();
             let mut entries = Vec::new();
             for (u, v) in all_pairs(relation, self.n()) {
@@ -570,7 +420,7 @@ impl Model for Relational {
             *relation = relation.with_entries(entries);
         }
         let layers = (self.layers.iter())
-            .map(|(at, layer)| (*at, with_data(layer, &relations[*at])))
+            .map(|(at, layer)| (*at, layer.with_data(&relations[*at])))
             .collect();
         let data = Relations::new(relations).expect("the same vertices");
         Relational { data: Arc::new(data), layers, ..*self }
@@ -600,72 +450,4 @@ fn all_pairs(relation: &Relation, n: usize) -> impl Iterator<Item = (u32, u32)> 
     let directed = relation.shape.directed;
     let n = n as u32;
     (0..n).flat_map(move |u| (if directed { 0 } else { u }..n).map(move |v| (u, v)))
-}
-
-/// The same layer with other data.
-fn with_data(layer: &AnyLayer, relation: &Relation) -> AnyLayer {
-    fn of<F: Family<Word: layer::Times>>(layer: &Layer<F>, relation: &Relation) -> Layer<F> {
-        Layer::new(relation, layer.two_sided, layer.dense, layer.family.clone(), |x| x)
-    }
-    match layer {
-        AnyLayer::Binary(layer) => {
-            let family = layer.family.clone();
-            AnyLayer::Binary(Layer::new(relation, layer.two_sided, true, family, |_| 1.0))
-        }
-        AnyLayer::Counts(layer) => AnyLayer::Counts(of(layer, relation)),
-        AnyLayer::Reals(layer) => AnyLayer::Reals(of(layer, relation)),
-        AnyLayer::Categories(layer) => AnyLayer::Categories(of(layer, relation)),
-    }
-}
-
-/// Draws a value.
-type Drawer<'a> = Box<dyn Fn(&mut dyn FnMut() -> f64) -> f64 + 'a>;
-
-/// Draws values with one parameter.
-fn drawer<'a>(layer: &'a AnyLayer, uniform: &mut dyn FnMut() -> f64) -> Drawer<'a> {
-    with_layer!(layer, |layer| {
-        let (family, parameter) = (&layer.family, layer.family.draw_parameter(uniform));
-        // As it is stored, so that nothing is lost later.
-        Box::new(move |uniform| {
-            family.decode(family.encode(family.draw_value(&parameter, uniform)))
-        })
-    })
-}
-
-/// ln p of values that share a parameter, from the formulas.
-fn naive(layer: &AnyLayer, values: &[f64]) -> f64 {
-    use libm::{lgamma, log};
-    let (n, sum) = (values.len() as f64, values.iter().sum::<f64>());
-    let hypers: Vec<f64> =
-        with_layer!(layer, |layer| layer.family.hypers()).iter().map(|hyper| hyper.value).collect();
-    match layer {
-        AnyLayer::Binary(_) => {
-            let ln_beta = |a: f64, b: f64| lgamma(a) + lgamma(b) - lgamma(a + b);
-            ln_beta(hypers[0] + sum, hypers[1] + n - sum) - ln_beta(hypers[0], hypers[1])
-        }
-        AnyLayer::Counts(layer) => {
-            let (a, b) = (hypers[0], hypers[1] / layer.family.typical_count());
-            lgamma(a + sum) - lgamma(a) + a * log(b)
-                - (a + sum) * log(b + n)
-                - values.iter().map(|x| lgamma(x + 1.0)).sum::<f64>()
-        }
-        AnyLayer::Reals(layer) => {
-            let (mean, spread) = layer.family.scale_of_prior();
-            let (kappa, a, b) = (hypers[0], hypers[1], hypers[2] * spread * spread);
-            let centre = sum / n.max(1.0);
-            let squares: f64 = values.iter().map(|x| (x - centre) * (x - centre)).sum();
-            let away = kappa * n / (kappa + n) * (centre - mean) * (centre - mean);
-            let (an, bn) = (a + n / 2.0, b + 0.5 * (squares + away));
-            lgamma(an) - lgamma(a) + a * log(b) - an * log(bn) + 0.5 * log(kappa / (kappa + n))
-                - 0.5 * n * log(2.0 * std::f64::consts::PI)
-        }
-        AnyLayer::Categories(layer) => {
-            let levels = layer.family.levels();
-            let count = |l: usize| values.iter().filter(|&&x| x == l as f64).count() as f64;
-            let all = hypers[0] * levels as f64;
-            (0..levels).map(|l| lgamma(hypers[0] + count(l)) - lgamma(hypers[0])).sum::<f64>()
-                + lgamma(all)
-                - lgamma(all + n)
-        }
-    }
 }
