@@ -258,7 +258,7 @@ fn given(args: &Args, progress: &ProgressBar) -> Result<Vec<Measured>> {
     let standard = STANDARD.map(String::from);
     let names = if args.data.is_empty() { &standard[..] } else { &args.data };
     let measured = names.iter().map(|name| {
-        let dataset = data::load(name, &args.model.choice()?)?;
+        let dataset = args.model.load(name)?;
         let start = fit::start(&args.start, &dataset.names)?;
         let job = Measuring { args, name, start, moves: &args.moves, progress };
         let target = data::target(&dataset, &args.model.choice()?)?;

@@ -47,7 +47,7 @@ pub(crate) struct GenerateArgs {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let dataset = data::load(&args.data, &args.options.choice()?)?;
+    let dataset = args.options.load(&args.data)?;
     dataset.notes.iter().for_each(|note| say(&format!("  {note}")));
     write(&dataset, &args.out)
 }

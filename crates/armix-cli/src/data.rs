@@ -6,10 +6,10 @@ use armix::data::{Data, Dataset, Kind};
 use armix::error::{Error, Result};
 use armix::io::{self, Weights};
 use armix::prior::{Components, PriorChoice};
-use armix::problem::Choice;
+use armix::problem::{self, Choice};
 use std::path::PathBuf;
 
-pub(crate) use armix::problem::{info, load, model_info, reload, target};
+pub(crate) use armix::problem::{info, model_info, reload, target};
 
 /// Options that choose data and model.
 #[derive(Debug, Clone, clap::Args)]
@@ -195,6 +195,17 @@ impl DataArgs {
         }
     }
 
+    /// Loads data, and looks whether all items are there that something is known about.
+    pub(crate) fn load(&self, name: &str) -> Result<Dataset> {
+        let dataset = problem::load(name, &self.choice()?)?;
+        // Of a part of the data some are not.
+        if self.downsample.is_none() && !self.largest_component {
+            lines_of(&self.known, |text| io::check_known(text, &dataset.names))?;
+            lines_of(&self.together, |text| io::check_together(text, &dataset.names))?;
+        }
+        Ok(dataset)
+    }
+
     /// The same, as the library has it.
     pub(crate) fn choice(&self) -> Result<Choice> {
         self.check()?;
@@ -233,8 +244,11 @@ impl DataArgs {
 }
 
 /// What a file says, if there is one.
-fn lines_of<T>(file: &Option<PathBuf>, parse: fn(&str) -> Result<Vec<T>>) -> Result<Vec<T>> {
-    let Some(path) = file else { return Ok(Vec::new()) };
+fn lines_of<T: Default>(
+    file: &Option<PathBuf>,
+    parse: impl FnOnce(&str) -> Result<T>,
+) -> Result<T> {
+    let Some(path) = file else { return Ok(T::default()) };
     let text = std::fs::read_to_string(path)
         .map_err(|e| Error::new(format!("cannot be read: {e}")).in_file(path))?;
     parse(&text).map_err(|e| e.in_file(path))

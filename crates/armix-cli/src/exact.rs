@@ -28,7 +28,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let dataset = data::load(&args.data, &args.model.choice()?)?;
+    let dataset = args.model.load(&args.data)?;
     let target = data::target(&dataset, &args.model.choice()?)?;
     if !target.has_closed_form() {
         return Err(Error::new(format!(

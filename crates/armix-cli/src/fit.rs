@@ -259,7 +259,7 @@ pub(crate) fn run(args: Args, team: &mut Team) -> Result<ExitCode> {
         return team.follow(args.going.threads);
     }
     let choice = args.model.choice()?;
-    let dataset = data::load(&args.data, &choice)?;
+    let dataset = args.model.load(&args.data)?;
     let wishes = Wishes { chains: args.chains, ladder: args.ladder, schedule: args.moves };
     let rest = Settings {
         ensembles: args.ensembles,

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         }
         false => None,
     };
-    let loaded = data::load(&args.data, &args.options.choice()?);
+    let loaded = args.options.load(&args.data);
     let mut out = json!({ "data": args.data });
     if let Some((rows, columns, types)) = &columns {
         describe_columns(&mut out, *rows, columns, types);

@@ -39,17 +39,19 @@ fn every_draw_keeps_to_what_is_known() {
 fn what_cannot_be_is_refused() {
     let folder = Folder::new();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
-    write("nobody.tsv", "99\ta\n");
+    write("nobody.tsv", "item\tlabel\n1\ta\n99\ta\n");
+    write("nobody.txt", "1 2\n\n3 77 4\n");
     write("apart.tsv", "1\ta\n2\tb\n");
     write("two.tsv", "1\ta\n1\tb\n");
     write("words.tsv", "1\ta\n2\n");
     write("together.txt", "1 2\n");
     write("alone.txt", "1 2\n3\n");
     let cases = [
-        ("--known nobody.tsv", "'99', which is not in the data"),
+        ("--known nobody.tsv", "nobody.tsv:3: there is no item '99' in the data"),
+        ("--together nobody.txt", "nobody.txt:3: there is no item '77' in the data"),
         ("--known apart.tsv --together together.txt", "are tied together"),
         ("--known apart.tsv --max-blocks 1", "2 groups are known"),
-        ("--known two.tsv", "item '1' has two groups"),
+        ("--known two.tsv", "two.tsv:2: item '1' has two groups"),
         ("--known words.tsv", "words.tsv:2: write an item"),
         ("--together alone.txt", "alone.txt:2: write two items"),
         ("--together missing.txt", "missing.txt: cannot be read"),

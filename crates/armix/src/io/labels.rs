@@ -2,7 +2,7 @@
 
 use super::is_comment;
 use crate::error::{Error, Result};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Reads one label for each item. A label is any text; equal texts share a block.
 ///
@@ -74,6 +74,9 @@ pub fn parse_labels(text: &str, names: &[String]) -> Result<Vec<u32>> {
     complete(labels, names)
 }
 
+/// A first line that is left out.
+const HEADER: [&str; 2] = ["item", "label"];
+
 /// Reads items whose groups are known: an item and its group on each line, with a tab, a comma or a blank
 /// between them. A first line `item,label` is left out.
 ///
@@ -83,22 +86,19 @@ pub fn parse_labels(text: &str, names: &[String]) -> Result<Vec<u32>> {
 /// ```
 pub fn parse_known(text: &str) -> Result<Vec<(String, String)>> {
     let mut known: Vec<(String, String)> = Vec::new();
-    for (at, line) in lists(text).filter(|(_, line)| line != &["item", "label"]) {
-        match &line[..] {
-            [item, group] if !item.is_empty() && !group.is_empty() => {
-                known.push((item.to_string(), group.to_string()));
-            }
-            _ => {
-                let message = "write an item, a tab and its group on each line";
-                return Err(Error::new(message).at_line(at));
-            }
-        }
-    }
     let mut seen = HashMap::new();
-    match known.iter().find(|(item, group)| seen.insert(item, group).is_some_and(|g| g != group)) {
-        Some((item, _)) => Err(Error::new(format!("item '{item}' has two groups: give it one"))),
-        None => Ok(known),
+    for (at, line) in lists(text).filter(|(_, line)| line != &HEADER) {
+        let wrong = |message: String| Err(Error::new(message).at_line(at));
+        let (item, group) = match line[..] {
+            [item, group] if !item.is_empty() && !group.is_empty() => (item, group),
+            _ => return wrong("write an item, a tab and its group on each line".into()),
+        };
+        if seen.insert(item, group).is_some_and(|before| before != group) {
+            return wrong(format!("item '{item}' has two groups: give it one"));
+        }
+        known.push((item.to_string(), group.to_string()));
     }
+    Ok(known)
 }
 
 /// Reads items that belong together: on each line two or more, with tabs, commas or blanks between them.
@@ -116,6 +116,35 @@ pub fn parse_together(text: &str) -> Result<Vec<Vec<String>>> {
         _ => Ok(line.into_iter().map(str::to_string).collect()),
     };
     lists(text).map(list).collect()
+}
+
+/// Fails at the first line of a file for [`parse_known`] whose item is not one of these.
+pub fn check_known(text: &str, names: &[String]) -> Result<()> {
+    check_items(names, lists(text).filter(|(_, line)| line != &HEADER), 1)
+}
+
+/// Fails at the first line of a file for [`parse_together`] with an item that is not one of these.
+pub fn check_together(text: &str, names: &[String]) -> Result<()> {
+    check_items(names, lists(text), usize::MAX)
+}
+
+/// Looks for so many words of each line.
+fn check_items<'a>(
+    names: &[String],
+    mut lines: impl Iterator<Item = (usize, Vec<&'a str>)>,
+    words: usize,
+) -> Result<()> {
+    let names: HashSet<&str> = names.iter().map(String::as_str).collect();
+    let missing = lines.find_map(|(at, line)| {
+        Some((at, line.into_iter().take(words).find(|item| !names.contains(item))?))
+    });
+    match missing {
+        None => Ok(()),
+        Some((at, item)) => Err(Error::new(format!(
+            "there is no item '{item}' in the data; armix inspect shows the names"
+        ))
+        .at_line(at)),
+    }
 }
 
 /// The words of each line: parted by tabs if it has any, else by commas, else by blanks.

@@ -31,7 +31,7 @@ mod write;
 mod zip;
 
 pub use draws::{Draws, read_draws};
-pub use labels::{parse_known, parse_labels, parse_together};
+pub use labels::{check_known, check_together, parse_known, parse_labels, parse_together};
 pub use prepare::{NetworkOptions, Weights, network};
 pub use table_data::{ColumnInfo, ColumnKind, TableOptions, binary, column_types, tabular, types};
 pub use write::{NpyNumber, raw_table, raw_table_of, write, write_file, write_npy};
