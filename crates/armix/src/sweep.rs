@@ -129,19 +129,16 @@ pub fn sweep<M: Model, C: Chooser + ?Sized>(
     let Buffers { slots, gains, weights } = buffers;
     // Detach first: only then is it known which blocks are left.
     let held = state.take(items);
-    slots.clear();
-    let fresh = match offer {
+    let (slots, fresh) = match offer {
         Offer::Everything => {
+            slots.clear();
             slots.extend_from_slice(state.z().live());
             slots.push(state.fresh());
-            Some(slots.len() - 1)
+            (&slots[..], Some(slots.len() - 1))
         }
-        Offer::Only(these) => {
-            slots.extend_from_slice(these);
-            None
-        }
+        Offer::Only(these) => (these, None),
     };
-    if let [only] = slots[..] {
+    if let [only] = *slots {
         // A single candidate needs no weighing.
         let candidates = Candidates { slots, weights: &[1.0], total: 1.0, fresh };
         let chosen = chooser.choose(items[0], &candidates);
