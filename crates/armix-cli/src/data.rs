@@ -206,7 +206,7 @@ impl DataArgs {
         Ok(dataset)
     }
 
-    /// The same, as the library has it.
+    /// What is chosen, as the library has it.
     pub(crate) fn choice(&self) -> Result<Choice> {
         self.check()?;
         let args = self.clone();

@@ -2,7 +2,6 @@
 
 mod bernoulli;
 mod columns;
-mod drift;
 mod irm;
 mod mixed;
 mod niw;

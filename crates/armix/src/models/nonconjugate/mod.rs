@@ -14,7 +14,6 @@ pub use likelihood::{Likelihood, Uniform};
 pub use menus::{Guide, Menus};
 pub use tallies::{Party, Tallies};
 
-use super::drift::check_is_due;
 use crate::hyper::Hyper;
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot, canonical};
@@ -322,7 +321,7 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
                 },
                 _ => self.ln_p_joined(stats, load, at) - stats.ln_p[at],
             };
-            if check_is_due() {
+            if cfg!(debug_assertions) {
                 let plain = match home == Some(slot) {
                     true => stats.ln_p[at] - self.ln_p_left(stats, load, z, slot),
                     false => self.ln_p_joined(stats, load, at) - stats.ln_p[at],

@@ -166,7 +166,7 @@ impl<L: Likelihood> Nonconjugate<L> {
             return;
         }
         let m = self.menus.entries;
-        let Room { terms, menu, .. } = &mut stats.room;
+        let Room { terms, menu } = &mut stats.room;
         self.terms(leader, &stats.sums[self.range(slot)], terms);
         let thetas = self.menus.theta[self.range(leader as usize)].chunks_exact(m);
         for (column, (terms, thetas)) in terms.chunks_exact(m).zip(thetas).enumerate() {
