@@ -353,10 +353,16 @@ pub(crate) fn network(
     let edges = edges.as_array().rows().into_iter().map(|row| (row[0], row[1])).collect();
     let weights = weights.map(|w| w.as_array().to_vec());
     let hidden = hidden.as_array().rows().into_iter().map(|row| (row[0], row[1])).collect();
-    let kinds = Vec::new();
-    let kinds_from = None;
-    let raw =
-        RawNetwork { names, edges, weights, directed, both_ways, hidden, sides, kinds, kinds_from };
+    let raw = RawNetwork {
+        names,
+        edges,
+        weights,
+        directed,
+        both_ways,
+        hidden,
+        sides,
+        ..RawNetwork::default()
+    };
     py.detach(|| {
         let dataset = io::prepare(Raw::Network(raw), &choice.options()?)?;
         Data::in_memory(dataset, source, &choice)

@@ -72,11 +72,16 @@ fn blocks_have_one_side() {
 fn what_is_wrong_is_said() {
     let folder = Folder::with("g.edges", "0 1 0.5\n1 2 2\n")
         .and("mask.txt", "0 9\n")
+        .and("more.edges", "0 1 1\n0 2 1.5\n")
         .and("mask.tsv", "0\t1\n2\tx\n");
     for (line, said) in [
-        ("fit g.edges --weights counts", "no count"),
+        ("fit g.edges --weights counts", "g.edges:1: '0' and '1': 0.5 is no count"),
+        (
+            "fit g.edges --weights real,counts --relation more.edges",
+            "more.edges:2: '0' and '2': 1.5 is no count",
+        ),
         ("fit g.edges --weights much", "counts"),
-        ("fit g.edges --mask mask.txt", "'9' is no vertex"),
+        ("fit g.edges --mask mask.txt", "mask.txt:1: '9' is no vertex"),
         ("fit g.edges --mask mask.tsv", "mask.tsv:2: 'x' is no vertex"),
         ("fit g.edges --relation none.edges", "none.edges"),
         ("fit g.edges --weights real --threshold 1", "--threshold"),

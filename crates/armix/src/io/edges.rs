@@ -8,7 +8,7 @@
 
 use super::fields::{all_differ, check_vertices, count, unwritable, weight};
 use super::ids::{Field, Names, id, is_number, is_title, plain_id, quote, rank, split, utf8};
-use super::raw::RawNetwork;
+use super::raw::{Lines, RawNetwork};
 use crate::error::{Error, Result};
 use std::io::{self, BufRead, Read, Write};
 
@@ -42,6 +42,7 @@ pub(super) fn parse(input: &mut dyn BufRead) -> Result<RawNetwork> {
 #[derive(Default)]
 struct List {
     edges: Vec<(u32, u32)>,
+    lines: Lines,
     weights: Vec<f64>,
     isolated: Vec<u32>,
     names: Option<Names>,
@@ -127,6 +128,7 @@ impl List {
             });
         }
         self.edges.push(ends);
+        self.lines.push(number);
         Ok(())
     }
 
@@ -217,6 +219,7 @@ impl List {
             weights: (!self.weights.is_empty()).then_some(self.weights),
             kinds: self.kinds.map_or(Vec::new(), Names::into_vec),
             kinds_from: self.kinds_from,
+            lines: self.lines,
             ..RawNetwork::default()
         }
     }

@@ -3,7 +3,7 @@
 //! The format: M. Himsolt (1997), GML: a portable graph file format.
 
 use super::fields::{character, unescape, unique_or, weight};
-use super::raw::{RawNetwork, check_count};
+use super::raw::{Lines, RawNetwork, check_count};
 use crate::error::{Error, Result};
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -257,6 +257,7 @@ impl Graph {
         let weighted = self.edges.first().is_some_and(|edge| edge.weight.is_some());
         let mut edges = Vec::with_capacity(self.edges.len());
         let mut weights = Vec::new();
+        let mut lines = Lines::default();
         for edge in &self.edges {
             let vertex = |id: i64| {
                 self.index.get(&id).copied().ok_or_else(|| {
@@ -265,6 +266,7 @@ impl Graph {
                 })
             };
             edges.push((vertex(edge.ends.0)?, vertex(edge.ends.1)?));
+            lines.push(edge.line);
             weights.extend(edge.weight);
             if edge.weight.is_some() != weighted {
                 return Err(Error::new("some edges have a weight and this one differs: either every edge has one or none")
@@ -283,6 +285,7 @@ impl Graph {
             weights,
             directed: self.directed,
             both_ways: !self.directed,
+            lines,
             ..RawNetwork::default()
         })
     }

@@ -4,7 +4,7 @@
 
 use super::fields::{unique_or, unwritable, weight};
 use super::ids::Names;
-use super::raw::RawNetwork;
+use super::raw::{Lines, RawNetwork};
 use crate::error::{Error, Result};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion, escape};
@@ -241,7 +241,7 @@ impl Document {
         let directed = self.edges.iter().any(|edge| edge.directed.unwrap_or(default))
             || (default && self.edges.is_empty());
         let weighted = self.edges.iter().any(|edge| edge.weight.is_some());
-        let (mut edges, mut weights) = (Vec::new(), Vec::new());
+        let (mut edges, mut weights, mut lines) = (Vec::new(), Vec::new(), Lines::default());
         for edge in &self.edges {
             let vertex = |id: u32| {
                 self.node_of[id as usize].ok_or_else(|| {
@@ -262,6 +262,7 @@ impl Document {
             for end in [(u, v), (v, u)].into_iter().take(1 + usize::from(both)) {
                 edges.push(end);
                 weights.push(value);
+                lines.push(edge.line);
             }
         }
         let id = |node: &Node| ids[node.id as usize].clone();
@@ -277,6 +278,7 @@ impl Document {
             weights,
             directed,
             both_ways: !directed,
+            lines,
             ..RawNetwork::default()
         })
     }

@@ -3,7 +3,7 @@
 //! The format: R. F. Boisvert, R. Pozo, K. A. Remington (1996), The Matrix Market exchange formats.
 
 use super::fields::{RESERVE, check_square, check_vertices, count, data_lines, vertex, weight};
-use super::raw::{MAX_ITEMS, RawNetwork, check_count};
+use super::raw::{Lines, MAX_ITEMS, RawNetwork, check_count};
 use crate::error::{Error, Result};
 use std::io::{self, Write};
 
@@ -76,11 +76,17 @@ fn banner(line: &str) -> Result<Option<Banner>> {
 struct Entries {
     edges: Vec<(u32, u32)>,
     weights: Vec<f64>,
+    lines: Lines,
 }
 
 impl Entries {
     /// Reads `row column` or `row column value`.
-    fn line(&mut self, line: &str, columns: usize, (rows, n): (u64, u64)) -> Result<()> {
+    fn line(
+        &mut self,
+        (number, line): (usize, &str),
+        columns: usize,
+        (rows, n): (u64, u64),
+    ) -> Result<()> {
         let mut fields = line.split_ascii_whitespace();
         let row = vertex(fields.next().unwrap_or(""), 1, rows)?;
         match (fields.next(), fields.next(), fields.next(), columns) {
@@ -97,12 +103,14 @@ impl Entries {
                 )));
             }
         }
+        self.lines.push(number);
         Ok(())
     }
 
-    fn push(&mut self, row: u64, column: u64, value: f64) {
+    fn push(&mut self, row: u64, column: u64, value: f64, number: usize) {
         self.edges.push((row as u32, column as u32));
         self.weights.push(value);
+        self.lines.push(number);
     }
 
     /// The other half of a skew-symmetric matrix.
@@ -111,6 +119,7 @@ impl Entries {
             let (row, column) = self.edges[at];
             self.edges.push((column, row));
             self.weights.push(-self.weights[at]);
+            self.lines.push(self.lines.0[at] as usize);
         }
     }
 
@@ -122,6 +131,7 @@ impl Entries {
             edges: self.edges,
             weights,
             directed,
+            lines: self.lines,
             ..RawNetwork::default()
         })
     }
@@ -178,7 +188,9 @@ fn coordinate(text: &str, banner: &Banner) -> Result<RawNetwork> {
             ))
             .at_line(number));
         }
-        entries.line(line, columns, (n, second)).map_err(|error| error.at_line(number))?;
+        entries
+            .line((number, line), columns, (n, second))
+            .map_err(|error| error.at_line(number))?;
         let last = entries.edges.last();
         if banner.symmetry == Symmetry::Skew && last.is_some_and(|e| e.0 == e.1) {
             return Err(Error::new("a skew-symmetric matrix has no diagonal: remove this entry")
@@ -226,7 +238,7 @@ fn array(text: &str, banner: &Banner) -> Result<RawNetwork> {
             };
             let value = weight(value).map_err(|error| error.at_line(number))?;
             if value != 0.0 {
-                entries.push(row, column, value);
+                entries.push(row, column, value, number);
             }
         }
     }
@@ -290,7 +302,7 @@ fn entries_of<'a>(lines: impl Iterator<Item = (usize, &'a str)>, n: u64) -> Resu
     for (number, line) in lines {
         let columns =
             *columns.get_or_insert_with(|| line.split_ascii_whitespace().count().clamp(2, 3));
-        entries.line(line, columns, (n, n)).map_err(|error| error.at_line(number))?;
+        entries.line((number, line), columns, (n, n)).map_err(|error| error.at_line(number))?;
     }
     Ok(entries)
 }

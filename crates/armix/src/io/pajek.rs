@@ -4,7 +4,7 @@
 
 use super::fields::{character, check_vertices, count, data_lines, unescape, unique_or};
 use super::fields::{vertex, weight};
-use super::raw::RawNetwork;
+use super::raw::{Lines, RawNetwork};
 use crate::error::{Error, Result};
 use std::io::{self, Write};
 
@@ -26,6 +26,7 @@ struct Network {
     /// How many of them are the first side of a two-mode network.
     rows: Option<u64>,
     edges: Vec<(u32, u32)>,
+    lines: Lines,
     /// For each edge whether it is an arc.
     arcs: Vec<bool>,
     weights: Vec<f64>,
@@ -126,12 +127,13 @@ impl Network {
                 // Behind the weight, or in its place, properties for drawing may stand.
                 let value = fields.next().filter(|field| field.parse::<f64>().is_ok());
                 self.weighted |= value.is_some();
-                self.push(u, vertex(second, 1, n)?, arcs, value.map_or(Ok(1.0), weight)?);
+                let value = value.map_or(Ok(1.0), weight)?;
+                self.push(u, vertex(second, 1, n)?, arcs, value, number);
             }
             Section::Lists { arcs } => {
                 let u = vertex(first, 1, n)?;
                 for field in fields {
-                    self.push(u, vertex(field, 1, n)?, arcs, 1.0);
+                    self.push(u, vertex(field, 1, n)?, arcs, 1.0, number);
                 }
             }
             Section::Matrix => {
@@ -144,7 +146,8 @@ impl Network {
                     let value = weight(field)?;
                     if value != 0.0 {
                         self.weighted |= value != 1.0;
-                        self.push((self.cells / n) as u32, (self.cells % n) as u32, true, value);
+                        let (row, column) = ((self.cells / n) as u32, (self.cells % n) as u32);
+                        self.push(row, column, true, value, number);
                     }
                     self.cells += 1;
                 }
@@ -153,8 +156,9 @@ impl Network {
         Ok(())
     }
 
-    fn push(&mut self, u: u32, v: u32, arc: bool, weight: f64) {
+    fn push(&mut self, u: u32, v: u32, arc: bool, weight: f64, line: usize) {
         self.edges.push((u, v));
+        self.lines.push(line);
         self.arcs.push(arc);
         self.weights.push(weight);
     }
@@ -188,14 +192,15 @@ impl Network {
         let names = unique_or(names, || (1..=n).map(|v| v.to_string()).collect());
         let directed = self.arcs.contains(&true);
         if directed && self.arcs.contains(&false) {
-            let (edges, weights) = (self.edges, self.weights);
-            (self.edges, self.weights) = (Vec::new(), Vec::new());
-            for ((&(u, v), arc), weight) in edges.iter().zip(self.arcs).zip(weights) {
-                self.edges.push((u, v));
-                self.weights.push(weight);
-                if !arc && u != v {
-                    self.edges.push((v, u));
+            let (edges, weights, lines) = (self.edges, self.weights, self.lines.0);
+            (self.edges, self.weights, self.lines) = (Vec::new(), Vec::new(), Lines::default());
+            for (((&(u, v), arc), weight), line) in
+                edges.iter().zip(self.arcs).zip(weights).zip(lines)
+            {
+                for end in [(u, v), (v, u)].into_iter().take(1 + usize::from(!arc && u != v)) {
+                    self.edges.push(end);
                     self.weights.push(weight);
+                    self.lines.push(line as usize);
                 }
             }
         }
@@ -206,6 +211,7 @@ impl Network {
             weights,
             directed,
             both_ways: !directed,
+            lines: self.lines,
             ..RawNetwork::default()
         };
         Ok(match self.rows {

@@ -28,6 +28,26 @@ pub struct RawNetwork {
     pub kinds: Vec<String>,
     /// The line, counted from 1, on which the first of these words stands.
     pub kinds_from: Option<usize>,
+    /// Where the edges stand.
+    pub lines: Lines,
+}
+
+/// The line on which each edge stands, counted from 1, for messages; none if the file has no lines. Networks are equal wherever
+/// their edges stand.
+#[derive(Debug, Clone, Default)]
+pub struct Lines(pub Vec<u32>);
+
+impl PartialEq for Lines {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Lines {
+    /// One more edge.
+    pub fn push(&mut self, line: usize) {
+        self.0.push(u32::try_from(line).unwrap_or(u32::MAX));
+    }
 }
 
 impl RawNetwork {
@@ -39,6 +59,14 @@ impl RawNetwork {
     /// The weight of an edge, 1 if the file has none.
     pub fn weight(&self, edge: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |w| w[edge])
+    }
+
+    /// An error that is about an edge, placed at its line if that is known.
+    pub fn at_edge(&self, edge: usize, error: Error) -> Error {
+        match self.lines.0.get(edge) {
+            Some(&line) => error.at_line(line as usize),
+            None => error,
+        }
     }
 
     /// Makes the first vertices one side and all others the second.

@@ -41,7 +41,13 @@ pub(super) fn relational(raw: RawNetwork, options: &NetworkOptions) -> Result<Da
     for (at, (name, raw)) in raws.into_iter().enumerate() {
         let weights = options.weights_of(at);
         let whole = Whole { options, names: &names, sides: sides.as_deref(), masked: &masked };
-        parts.push(whole.part(name, raw, weights, &mut notes)?);
+        let part = whole.part(name, raw, weights, &mut notes);
+        // What is wrong with the first file gets its name where that is known.
+        let further = at.checked_sub(1).map(|at| &options.relations[at]);
+        parts.push(part.map_err(|error| match further {
+            Some(path) => error.in_file(path),
+            None => error,
+        })?);
     }
     let mut sides = sides;
     if options.downsample.is_some() || options.largest_component {
@@ -199,15 +205,14 @@ pub(super) fn mask(path: &Path, names: &[String], two_sided: bool) -> Result<Vec
     let Raw::Network(raw) = raw else {
         return Err(Error::new("this is not a list of pairs").in_file(path));
     };
-    (raw.edges.iter())
-        .map(|&(u, v)| {
-            Ok((
-                vertex(&raw.names[u as usize], side("r"))?,
-                vertex(&raw.names[v as usize], side("c"))?,
-            ))
-        })
-        .map(|pair: Result<_>| pair.map_err(|error| error.in_file(path)))
-        .collect()
+    let pair = |(at, &(u, v)): (usize, &(u32, u32))| {
+        let named = |end: u32, which| {
+            let error = |error: Error| raw.at_edge(at, error).in_file(path);
+            vertex(&raw.names[end as usize], which).map_err(error)
+        };
+        Ok((named(u, side("r"))?, named(v, side("c"))?))
+    };
+    raw.edges.iter().enumerate().map(pair).collect()
 }
 
 /// Which side each vertex is on: as the file says, or by the two colours that the links leave.
@@ -295,7 +300,14 @@ impl Whole<'_> {
         let two_sided = sides.is_some();
         let directed = options.directed && !two_sided;
         let wrong = |(u, v): (u32, u32), why: &str| {
-            Err(Error::new(format!("'{}' and '{}': {why}", names[u as usize], names[v as usize])))
+            let error =
+                Error::new(format!("'{}' and '{}': {why}", names[u as usize], names[v as usize]));
+            // The last that says something of them.
+            let says = |&(a, b): &(u32, u32)| (a, b) == (u, v) || (a, b) == (v, u);
+            Err(match raw.edges.iter().rposition(says) {
+                Some(at) => raw.at_edge(at, error),
+                None => error,
+            })
         };
         if raw.directed && !directed && !two_sided {
             notes.push("directions were dropped; --directed keeps them".to_string());
@@ -523,6 +535,23 @@ mod tests {
         assert!(error.contains("'0' and '1'") && error.contains("--directed"), "{error}");
         let half = read("g.edges", "0 1 0.5\n", &counts).unwrap_err().to_string();
         assert!(half.contains("0.5 is no count"), "{half}");
+        // Whatever the format, the message says where.
+        let market = "%%MatrixMarket matrix coordinate real general\n% a comment\n2 2 1\n1 2 0.5\n";
+        let gml = "graph [ node [ id 0 ] node [ id 1 ]\nedge [ source 0\ntarget 1 weight 0.5 ] ]";
+        let graphml = "<graphml><key id=\"w\" for=\"edge\" attr.name=\"weight\" attr.type=\"double\"/>\n<graph edgedefault=\"undirected\">\n<node id=\"a\"/><node id=\"b\"/>\n<edge source=\"a\" target=\"b\"><data key=\"w\">0.5</data></edge>\n</graph></graphml>";
+        for (name, text, line) in [
+            ("g.edges", "# a comment\n0 1 2\n1 2 0.5\n", 3),
+            ("g.mtx", market, 4),
+            ("g.mtx", "%%MatrixMarket matrix array real general\n2 2\n0\n0\n0.5\n0\n", 5),
+            ("g.net", "*Vertices 2\n*Edges\n1 2 0.5\n", 3),
+            ("g.net", "*Vertices 2\n*Arcs\n2 1 1\n*Edges\n1 2 0.25\n", 5),
+            ("g.smat", "2 2 1\n0 1 0.5\n", 2),
+            ("g.gml", gml, 2),
+            ("g.graphml", graphml, 4),
+        ] {
+            let error = read(name, text, &counts).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("line {line}: ")), "{name}: {error}");
+        }
         // A file that says that it is undirected holds both ways.
         let gml = "graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] ]";
         let directed = read("g.gml", gml, &options(|o| o.directed = true)).unwrap();

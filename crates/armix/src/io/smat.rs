@@ -1,7 +1,7 @@
 //! Sparse matrices in the `.smat` form: a line `rows columns entries`, then `row column value`.
 
 use super::fields::{RESERVE, check_square, check_vertices, count, data_lines, vertex, weight};
-use super::raw::RawNetwork;
+use super::raw::{Lines, RawNetwork};
 use crate::error::{Error, Result};
 use std::io::{self, Write};
 
@@ -14,6 +14,7 @@ pub(super) fn parse(text: &str) -> Result<RawNetwork> {
     let (n, promised) = size(line).map_err(|error| error.at_line(first))?;
     let mut edges = Vec::with_capacity(promised.min(RESERVE) as usize);
     let mut weights = Vec::with_capacity(promised.min(RESERVE) as usize);
+    let mut places = Lines::default();
     for (number, line) in lines {
         if edges.len() as u64 == promised {
             return Err(Error::new(format!(
@@ -24,6 +25,7 @@ pub(super) fn parse(text: &str) -> Result<RawNetwork> {
         let (edge, value) = entry(line, n).map_err(|error| error.at_line(number))?;
         edges.push(edge);
         weights.push(value);
+        places.push(number);
     }
     if (edges.len() as u64) < promised {
         return Err(Error::new(format!(
@@ -39,6 +41,7 @@ pub(super) fn parse(text: &str) -> Result<RawNetwork> {
         edges,
         weights,
         directed: true,
+        lines: places,
         ..RawNetwork::default()
     })
 }
