@@ -58,6 +58,8 @@ pub struct Nonconjugate<L: Likelihood> {
     exponent: f64,
     /// ln p̂ of blocks of single items, by item.
     alone: Arc<[f64]>,
+    /// Which columns have missing values.
+    gaps: Arc<[bool]>,
 }
 
 impl<L: Likelihood> Nonconjugate<L> {
@@ -79,18 +81,21 @@ impl<L: Likelihood> Nonconjugate<L> {
     /// The mixture with these menus.
     pub fn with_menus(likelihood: Arc<L>, menus: Menus<L::Parameter>) -> Self {
         let entries = menus.entries;
-        Nonconjugate::serving(likelihood, entries, Arc::new(menus), 1.0)
+        let any_missing = |column| likelihood.column(column).iter().any(|y| y.is_nan());
+        let gaps = (0..likelihood.d()).map(any_missing).collect();
+        Nonconjugate::serving(likelihood, gaps, entries, Arc::new(menus), 1.0)
     }
 
     fn serving(
         likelihood: Arc<L>,
+        gaps: Arc<[bool]>,
         entries: usize,
         menus: Arc<Menus<L::Parameter>>,
         coldness: f64,
     ) -> Self {
         let exponent = coldness * likelihood.exponent();
         let alone = Arc::default();
-        let model = Nonconjugate { likelihood, menus, entries, coldness, exponent, alone };
+        let model = Nonconjugate { likelihood, menus, entries, coldness, exponent, alone, gaps };
         let (mut units, mut terms) = (vec![0; model.width()], Vec::new());
         let mut ln_p = |item: u32| {
             units.fill(0);
@@ -104,8 +109,8 @@ impl<L: Likelihood> Nonconjugate<L> {
 
     /// The same at another inverse temperature.
     pub fn at(&self, coldness: f64) -> Self {
-        let likelihood = self.likelihood.clone();
-        Nonconjugate::serving(likelihood, self.entries, self.menus.clone(), coldness)
+        let (likelihood, gaps) = (self.likelihood.clone(), self.gaps.clone());
+        Nonconjugate::serving(likelihood, gaps, self.entries, self.menus.clone(), coldness)
     }
 
     /// The data.
@@ -371,6 +376,7 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
             likelihood: self.likelihood.clone(),
             menus: self.menus.clone(),
             alone: self.alone.clone(),
+            gaps: self.gaps.clone(),
             ..*self
         }
     }
@@ -440,7 +446,8 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
         let d = self.likelihood.d();
         let theta = |item: usize, column: usize| theta[labels[item] as usize * d + column];
         let likelihood = Arc::new(self.likelihood.simulate(&theta, uniform));
-        Nonconjugate::serving(likelihood, self.entries, self.menus.clone(), self.coldness)
+        let gaps = self.gaps.clone();
+        Nonconjugate::serving(likelihood, gaps, self.entries, self.menus.clone(), self.coldness)
     }
 
     fn stats_bytes(&self, blocks: usize) -> u64 {
@@ -469,8 +476,8 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
         let labels = z.labels();
         let m = self.entries * if kept.is_empty() { FIRST_MENUS } else { 1 };
         let menus = Menus::draw(likelihood, m, &labels, &kept, past, coldness, uniform);
-        let likelihood = self.likelihood.clone();
-        Some(Nonconjugate::serving(likelihood, self.entries, Arc::new(menus), coldness))
+        let (likelihood, gaps) = (self.likelihood.clone(), self.gaps.clone());
+        Some(Nonconjugate::serving(likelihood, gaps, self.entries, Arc::new(menus), coldness))
     }
 
     fn pick_up(
