@@ -281,7 +281,7 @@ impl Kept {
                 on_fours(JoinAll { kept, power: FiveHalves, likelihood, row, gains });
             }
             Power::Halves(e) => {
-                on_fours(JoinAll { kept, power: Halves(e), likelihood, row, gains })
+                on_fours(JoinAll { kept, power: Halves(e), likelihood, row, gains });
             }
             Power::Any(e) => on_fours(JoinAll { kept, power: Any(e), likelihood, row, gains }),
         }
@@ -500,5 +500,82 @@ impl<L: Likelihood, R: Raise> OnFours for Stay<'_, L, R> {
         let (mut sum, (first, others)) = ([0.0; LANES], weighed.ln());
         arithmetic.store(constant, &mut sum);
         *gain = (0..LANES).map(|at| sum[at] - kept.e * first[at] - others[at]).sum();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models::student::StudentT;
+
+    /// Some number, another one for each.
+    fn number(seed: &mut f64, low: f64, high: f64) -> f64 {
+        *seed += 1.0;
+        low + (high - low) * (0.5 + 0.5 * libm::sin(*seed * *seed))
+    }
+
+    /// Rows are weighed for slots side by side and for each of them to the same bits, and by definition: columns that do and do not
+    /// fill up lanes, menus of any length, all kinds of powers, missing values.
+    #[test]
+    fn rows_are_weighed_by_definition() {
+        let mut seed = 0.0;
+        for (d, m, degrees) in [(1, 1, 4.0), (3, 2, 4.0), (4, 4, 4.0), (11, 5, 2.0), (6, 4, 7.7)] {
+            let mut row: Vec<f64> = (0..d).map(|_| number(&mut seed, -3.0, 3.0)).collect();
+            if d > 3 {
+                row[2] = f64::NAN;
+            }
+            let student = StudentT::new(d, row.clone(), degrees).expect("valid values");
+            let e = student.exponent();
+            let slots = 6;
+            let mut kept = Kept::new(d, m, e);
+            kept.grow(slots);
+            // Several times, so that something is there before.
+            for spread in [0.2, 8.0, 1.0] {
+                let (mut joins, mut stays) = (vec![0.0; slots], vec![0.0; slots]);
+                for slot in 0..slots {
+                    for column in 0..d {
+                        let mut entry = |_| Entry {
+                            coordinates: [
+                                number(&mut seed, -1.0, 1.0),
+                                number(&mut seed, 0.3, 3.0),
+                            ],
+                            ln_top: number(&mut seed, -1.0, 1.0),
+                            ln_term: spread * number(&mut seed, -9.0, 0.0),
+                            farthest: 200.0,
+                        };
+                        let menu: Vec<Entry> = (0..m).map(&mut entry).collect();
+                        let ln_sum = libm::log(menu.iter().map(|e| libm::exp(e.ln_term)).sum());
+                        kept.write(slot, column, &menu, ln_sum);
+                        let y = row[column];
+                        let mean = |sign: f64| -> f64 {
+                            let term = |entry: &Entry| {
+                                let ln_f = entry.ln_top
+                                    - e * libm::log(student.distance(y, entry.coordinates));
+                                libm::exp(entry.ln_term - ln_sum + sign * ln_f)
+                            };
+                            menu.iter().map(term).sum()
+                        };
+                        if !y.is_nan() {
+                            joins[slot] += libm::log(mean(1.0));
+                            stays[slot] -= libm::log(mean(-1.0));
+                        }
+                    }
+                }
+                let mut gains = Vec::new();
+                kept.join_all(&student, &row, &mut gains);
+                for slot in 0..slots {
+                    assert!(!kept.is_awkward(slot));
+                    let join = gains[slot / LANES][slot % LANES];
+                    assert_eq!(kept.join(&student, slot, &row), join);
+                    let stay = kept.stay(&student, slot, &row);
+                    for (found, expected) in [(join, joins[slot]), (stay, stays[slot])] {
+                        assert!(
+                            (found - expected).abs() < 1e-11,
+                            "{d}, {m}: {found}, not {expected}"
+                        );
+                    }
+                }
+            }
+        }
     }
 }

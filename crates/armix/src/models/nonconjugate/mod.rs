@@ -17,6 +17,7 @@ pub use tallies::{Party, Tallies};
 use crate::hyper::Hyper;
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot, canonical};
+use crate::special::{split_mix, with_wide_vectors};
 use kept::{Kept, LANES};
 use members::{Members, NOBODY};
 use menus::blocks;
@@ -67,13 +68,7 @@ impl<L: Likelihood> Nonconjugate<L> {
     pub fn new(likelihood: L, entries: usize) -> Self {
         // SplitMix64, so that these menus depend on nothing else.
         let mut seed = SEED;
-        let mut uniform = || {
-            seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut bits = seed;
-            bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((bits ^ (bits >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-        };
+        let mut uniform = || (split_mix(&mut seed) >> 11) as f64 / (1u64 << 53) as f64;
         let menus = Menus::from_base(&likelihood, entries, &mut uniform);
         Nonconjugate::with_menus(Arc::new(likelihood), menus)
     }
@@ -96,14 +91,16 @@ impl<L: Likelihood> Nonconjugate<L> {
         let exponent = coldness * likelihood.exponent();
         let alone = Arc::default();
         let model = Nonconjugate { likelihood, menus, entries, coldness, exponent, alone, gaps };
-        let (mut units, mut terms) = (vec![0; model.width()], Vec::new());
-        let mut ln_p = |item: u32| {
-            units.fill(0);
-            model.tally(item, std::iter::once(item), &mut units, 1);
-            model.terms(item, &units, &mut terms);
-            model.ln_estimate(&terms)
-        };
-        let alone = (0..model.n() as u32).map(&mut ln_p).collect();
+        let mut alone = vec![0.0; model.n()];
+        with_wide_vectors(
+            #[inline(always)]
+            || {
+                for (item, ln_p) in alone.iter_mut().enumerate() {
+                    *ln_p = model.ln_p_alone(item as u32);
+                }
+            },
+        );
+        let alone = alone.into();
         Nonconjugate { alone, ..model }
     }
 
