@@ -25,9 +25,21 @@ use std::sync::Arc;
 
 const ALPHA: f64 = 1.3;
 
-/// Geweke's test of Student's t, parameters included: values given them, and an iteration given the values.
+/// Geweke's test of Student's t, parameters included: values given them, and an iteration given the values. Menus are drawn entry by
+/// entry, …
 #[test]
 fn geweke_for_student() {
+    geweke_with_menus_of(2);
+}
+
+/// … and for all columns of a row at once.
+#[test]
+fn geweke_for_student_by_rows() {
+    geweke_with_menus_of(4);
+}
+
+/// 8 numbers are held against 5 standard errors: false alarm below 1e-5.
+fn geweke_with_menus_of(entries: usize) {
     const N: usize = 4;
     const STEPS: usize = 40_000;
     let crp = Crp::new(ALPHA, N).unwrap();
@@ -48,7 +60,7 @@ fn geweke_for_student() {
         .find(|e| e.name == "arm")
         .unwrap()
         .build(&Default::default());
-    let mut model = Nonconjugate::new(StudentT::example(N), 2);
+    let mut model = Nonconjugate::new(StudentT::example(N), entries);
     let (mut z, mut parameters) = (vec![0; N], [0.0; 4].to_vec());
     let mut values = vec![Vec::new(); 8];
     for _ in 0..STEPS {
@@ -140,7 +152,15 @@ impl Observer for Keeper {
 /// A run that is interrupted anywhere ends as one that is not, parameters and all.
 #[test]
 fn a_resumed_run_is_the_same() {
-    let target = Target::new(StudentMixture::example(13), ALPHA).unwrap();
+    // Short menus and missing values, and menus that are drawn for all columns of a row at once.
+    let by_rows = Nonconjugate::new(StudentT::example(12), 4);
+    for model in [StudentMixture::example(13), by_rows] {
+        resumed_runs_of(model);
+    }
+}
+
+fn resumed_runs_of(model: StudentMixture) {
+    let target = Target::new(model, ALPHA).unwrap();
     let settings = Settings {
         ensembles: 2,
         chains: 2,
@@ -172,6 +192,12 @@ fn a_resumed_run_is_the_same() {
         let done = at.saturating_sub(settings.warmup);
         assert_eq!(tails(&resumed, done), tails(&whole, done), "resumed at {at}");
     }
+    // Nor does it depend on the number of threads.
+    let [one, two] = [1, 2].map(|threads| {
+        let settings = Settings { threads, ..settings.clone() };
+        tails(&ensemble::sample(&target, &settings, &mut ()).unwrap(), 0)
+    });
+    assert_eq!(one, two);
 }
 
 /// ln p of a cell that is missing is the difference of the evidences with and without it, given the menus.

@@ -1,9 +1,12 @@
 //! Student's t: real values in blocks with outliers, location and scale of their own in each column.
 
+mod rows;
+
 use super::nonconjugate::{FARTHEST, LEAST_LIKELY, Likelihood, Nonconjugate, Uniform};
 use crate::data;
 use crate::error::{Error, Result};
-use crate::special::{exp_of_all, fast_ln, ln_gamma};
+use crate::special::{FourAtATime, exp_of_all, fast_ln, ln_gamma};
+use rows::{COLUMNS, Row, SHARES};
 use std::f64::consts::PI;
 
 /// Degrees of freedom unless others are asked for.
@@ -48,8 +51,13 @@ struct Column {
     ln_scale: f64,
     /// b.
     rate: f64,
-    /// ln H without what depends on θ.
+    /// ½ ln 2b, and √2b.
+    ln_width: f64,
+    width: f64,
+    /// ln H without what depends on θ …
     ln_constant: f64,
+    /// … if locations are in units of their standard deviation.
+    ln_constant_in_units: f64,
 }
 
 /// The least and the largest value of a column.
@@ -62,7 +70,7 @@ const LN_SCALE_SD: f64 = PI / (2.0 * std::f64::consts::SQRT_2);
 const MEAN_LN_GAMMA: f64 = -1.963_510_026_021_423_5;
 
 /// Location and scale. Densities are with respect to dμ d ln s.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct LocationScale {
     /// μ.
     pub location: f64,
@@ -94,9 +102,11 @@ pub struct Around {
 }
 
 impl Around {
+    /// Γ(5/2) / (Γ(2) √(4π)) = 3/8, twice.
+    const TOP: f64 = 0.140_625;
+
     fn new(centre: [f64; 2], sd: [f64; 2]) -> Self {
-        // Γ(5/2) / (Γ(2) √(4π)) = 3/8, twice.
-        let top = 0.140_625 / (sd[0] * sd[1]);
+        let top = Around::TOP / (sd[0] * sd[1]);
         Around { centre, sd, one_over_width: sd.map(|sd| 0.5 / sd), top }
     }
 }
@@ -173,7 +183,10 @@ impl Column {
             location_sd,
             ln_scale,
             rate,
+            ln_width: 0.5 * fast_ln(2.0 * rate),
+            width: (2.0 * rate).sqrt(),
             ln_constant: 0.5 * libm::log(2.0 * rate) - libm::log(PI * location_sd),
+            ln_constant_in_units: 0.5 * libm::log(2.0 * rate) - libm::log(PI),
         }
     }
 }
@@ -304,6 +317,41 @@ impl Likelihood for StudentT {
         let y = (theta.ln_scale - fit.centre[1]) * fit.one_over_width[1];
         let distance = (1.0 + x * x) * (1.0 + y * y);
         fit.top / (distance * distance * distance.sqrt())
+    }
+
+    #[inline(always)]
+    fn draw_some(
+        &self,
+        item: usize,
+        past: [&[Option<Around>]; 2],
+        coldness: f64,
+        entries: usize,
+        random: &mut FourAtATime,
+        (theta, ln_weight): (&mut Vec<LocationScale>, &mut Vec<f64>),
+    ) -> usize {
+        let (d, begin) = (self.columns.len(), theta.len());
+        theta.resize(begin + d * entries, LocationScale::default());
+        ln_weight.resize(begin + d * entries, 0.0);
+        let mut row = Row::EMPTY;
+        for from in (0..d).step_by(COLUMNS) {
+            let columns = from..d.min(from + COLUMNS);
+            let values = &self.row(item)[columns.clone()];
+            let fits = past.map(|fits| &fits[columns.clone()]);
+            let how = (self.degrees, coldness);
+            if !row.begin(values, &self.columns[columns.clone()], fits, how) {
+                theta.truncate(begin + from * entries);
+                ln_weight.truncate(begin + from * entries);
+                return from;
+            }
+            for entry in 0..entries {
+                row.draw(entry % SHARES, random);
+                for (at, column) in columns.clone().enumerate() {
+                    let into = begin + column * entries + entry;
+                    (theta[into], ln_weight[into]) = row.drawn(at);
+                }
+            }
+        }
+        d
     }
 
     fn wander(

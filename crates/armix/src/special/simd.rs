@@ -30,6 +30,41 @@ pub(crate) trait Arithmetic: Copy {
     fn subtract(self, a: Self::Numbers, b: Self::Numbers) -> Self::Numbers;
     /// a · b.
     fn multiply(self, a: Self::Numbers, b: Self::Numbers) -> Self::Numbers;
+    /// a / b.
+    fn divide(self, a: Self::Numbers, b: Self::Numbers) -> Self::Numbers;
+    /// √a.
+    fn root(self, a: Self::Numbers) -> Self::Numbers;
+    /// Some function of three numbers; it becomes vector instructions if it is simple.
+    fn each(self, of: [Self::Numbers; 3], f: impl Fn([f64; 3]) -> f64) -> Self::Numbers;
+    /// a where something is known, and b where it is not a number.
+    fn where_known(self, known: Self::Numbers, a: Self::Numbers, b: Self::Numbers)
+    -> Self::Numbers;
+    /// e and m of positive normal numbers 2ᵉ m, with 1 ≤ m < 2.
+    fn split(self, a: Self::Numbers) -> (Self::Numbers, Self::Numbers);
+}
+
+const MANTISSA: u64 = (1 << 52) - 1;
+
+/// The bits of 1.
+const ONE: u64 = 1023 << 52;
+
+/// 2⁵² and a whole number below it, as a float: there is no vector instruction that converts.
+const TWO_TO_52: u64 = (1023 + 52) << 52;
+
+/// What is too much then.
+const TOO_MUCH: f64 = ((1u64 << 52) + 1023) as f64;
+
+/// [`Arithmetic::split`] of one number.
+#[inline(always)]
+fn split_one(a: f64) -> (f64, f64) {
+    let bits = a.to_bits();
+    (f64::from_bits(bits >> 52 | TWO_TO_52) - TOO_MUCH, f64::from_bits(bits & MANTISSA | ONE))
+}
+
+/// [`Arithmetic::where_known`] of one number.
+#[inline(always)]
+fn one_where_known(known: f64, a: f64, b: f64) -> f64 {
+    if known.is_nan() { b } else { a }
 }
 
 /// What is done with all four numbers at a time.
@@ -82,6 +117,26 @@ impl Arithmetic for Lane {
     fn multiply(self, a: f64, b: f64) -> f64 {
         a * b
     }
+    #[inline(always)]
+    fn divide(self, a: f64, b: f64) -> f64 {
+        a / b
+    }
+    #[inline(always)]
+    fn root(self, a: f64) -> f64 {
+        a.sqrt()
+    }
+    #[inline(always)]
+    fn each(self, of: [f64; 3], f: impl Fn([f64; 3]) -> f64) -> f64 {
+        f(of)
+    }
+    #[inline(always)]
+    fn where_known(self, known: f64, a: f64, b: f64) -> f64 {
+        one_where_known(known, a, b)
+    }
+    #[inline(always)]
+    fn split(self, a: f64) -> (f64, f64) {
+        split_one(a)
+    }
 }
 
 /// All four, by loops.
@@ -115,6 +170,27 @@ impl Arithmetic for Loops {
     fn multiply(self, a: [f64; FOUR], b: [f64; FOUR]) -> [f64; FOUR] {
         std::array::from_fn(|lane| a[lane] * b[lane])
     }
+    #[inline(always)]
+    fn divide(self, a: [f64; FOUR], b: [f64; FOUR]) -> [f64; FOUR] {
+        std::array::from_fn(|lane| a[lane] / b[lane])
+    }
+    #[inline(always)]
+    fn root(self, a: [f64; FOUR]) -> [f64; FOUR] {
+        a.map(f64::sqrt)
+    }
+    #[inline(always)]
+    fn each(self, of: [[f64; FOUR]; 3], f: impl Fn([f64; 3]) -> f64) -> [f64; FOUR] {
+        std::array::from_fn(|lane| f(of.map(|numbers| numbers[lane])))
+    }
+    #[inline(always)]
+    fn where_known(self, known: [f64; FOUR], a: [f64; FOUR], b: [f64; FOUR]) -> [f64; FOUR] {
+        std::array::from_fn(|lane| one_where_known(known[lane], a[lane], b[lane]))
+    }
+    #[inline(always)]
+    fn split(self, a: [f64; FOUR]) -> ([f64; FOUR], [f64; FOUR]) {
+        let both = a.map(split_one);
+        (both.map(|(exponent, _)| exponent), both.map(|(_, mantissa)| mantissa))
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -144,6 +220,31 @@ impl Arithmetic for pulp::x86::V3 {
     #[inline(always)]
     fn multiply(self, a: pulp::f64x4, b: pulp::f64x4) -> pulp::f64x4 {
         self.mul_f64x4(a, b)
+    }
+    #[inline(always)]
+    fn divide(self, a: pulp::f64x4, b: pulp::f64x4) -> pulp::f64x4 {
+        self.div_f64x4(a, b)
+    }
+    #[inline(always)]
+    fn root(self, a: pulp::f64x4) -> pulp::f64x4 {
+        self.sqrt_f64x4(a)
+    }
+    #[inline(always)]
+    fn each(self, of: [pulp::f64x4; 3], f: impl Fn([f64; 3]) -> f64) -> pulp::f64x4 {
+        let [a, b, c] = of;
+        pulp::f64x4(f([a.0, b.0, c.0]), f([a.1, b.1, c.1]), f([a.2, b.2, c.2]), f([a.3, b.3, c.3]))
+    }
+    #[inline(always)]
+    fn where_known(self, known: pulp::f64x4, a: pulp::f64x4, b: pulp::f64x4) -> pulp::f64x4 {
+        self.select_f64x4(self.is_nan_f64x4(known), b, a)
+    }
+    #[inline(always)]
+    fn split(self, a: pulp::f64x4) -> (pulp::f64x4, pulp::f64x4) {
+        let bits: pulp::u64x4 = pulp::cast(a);
+        let high = self.or_u64x4(self.shr_const_u64x4::<52>(bits), self.splat_u64x4(TWO_TO_52));
+        let low = self.and_u64x4(bits, self.splat_u64x4(MANTISSA));
+        let exponent = self.sub_f64x4(pulp::cast(high), self.splat_f64x4(TOO_MUCH));
+        (exponent, pulp::cast(self.or_u64x4(low, self.splat_u64x4(ONE))))
     }
 }
 
@@ -185,6 +286,47 @@ mod tests {
             let others = (0..FOUR).filter(|&other| other != lane);
             assert_eq!(one[lane], expected[lane]);
             assert!(others.map(|other| one[other]).all(|left| left == -7.0));
+        }
+    }
+
+    struct Others<'a>(&'a [[f64; FOUR]; 3], &'a mut [[f64; FOUR]; 6]);
+
+    impl OnFours for Others<'_> {
+        fn with<A: Arithmetic>(self, arithmetic: A) {
+            let [a, b, c] = self.0.each_ref().map(|four| arithmetic.load(four));
+            let (exponent, mantissa) = arithmetic.split(arithmetic.divide(a, b));
+            let one = arithmetic.where_known(c, b, a);
+            let (root, each) =
+                (arithmetic.root(a), arithmetic.each([a, b, b], |[a, b, c]| a * b + c));
+            let found = [exponent, mantissa, one, root, each, arithmetic.divide(b, a)];
+            self.1.iter_mut().zip(found).for_each(|(four, found)| arithmetic.store(found, four));
+        }
+    }
+
+    #[test]
+    fn quotients_roots_and_parts_have_the_same_bits() {
+        let number = |k: usize| libm::exp(5.0 * libm::sin(1.0 + k as f64)) / 3.0;
+        for from in 0..100 {
+            let mut numbers: [[f64; FOUR]; 3] = std::array::from_fn(|row| {
+                std::array::from_fn(|lane| number(from + 4 * row + lane))
+            });
+            numbers[2][from % FOUR] = f64::NAN;
+            let [a, b, c] = numbers;
+            let (mut widest, mut loops) = ([[0.0; FOUR]; 6], [[0.0; FOUR]; 6]);
+            on_fours(Others(&numbers, &mut widest));
+            Others(&numbers, &mut loops).with(Loops);
+            assert_eq!(widest, loops);
+            for lane in 0..FOUR {
+                let (a, b, c) = (a[lane], b[lane], c[lane]);
+                let known = if c.is_nan() { a } else { b };
+                let exponent = (a / b).log2().floor();
+                let mantissa = a / b / exponent.exp2();
+                let expected = [exponent, mantissa, known, a.sqrt(), a * b + b, b / a];
+                assert_eq!(widest.map(|four| four[lane]), expected);
+                let mut one = [[0.0; FOUR]; 6];
+                Others(&numbers, &mut one).with(Lane(lane));
+                assert_eq!(one.map(|four| four[lane]), expected);
+            }
         }
     }
 }

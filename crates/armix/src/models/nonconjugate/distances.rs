@@ -1,7 +1,7 @@
 //! Products of many distances, some entries of menus or blocks side by side, and powers of distances: what takes the
 //! place of a logarithm for each value.
 
-use crate::special::{exp_of_all, ln_of_all};
+use crate::special::{Arithmetic, FOUR, exp_of_all, ln_of_all};
 use std::f64::consts::LN_2;
 
 /// No distance is larger than this, so that `TOGETHER` of them can be multiplied.
@@ -10,50 +10,47 @@ pub const FARTHEST: f64 = (1u128 << 120) as f64 * (1u128 << 120) as f64;
 /// So many distances are multiplied until the product is settled.
 pub(super) const TOGETHER: usize = 4;
 
-/// Products of numbers that are not below 1, N of them side by side, which may be larger than any float.
+/// Products of numbers that are not below 1, one or four side by side, which may be larger than any float.
 #[derive(Clone, Copy)]
-pub(super) struct Products<const N: usize> {
-    mantissa: [f64; N],
+pub(super) struct Products<A: Arithmetic> {
+    arithmetic: A,
+    mantissa: A::Numbers,
     /// Of 2.
-    exponent: [f64; N],
+    exponent: A::Numbers,
 }
 
-impl<const N: usize> Products<N> {
-    pub(super) const ONE: Self = Products { mantissa: [1.0; N], exponent: [0.0; N] };
+impl<A: Arithmetic> Products<A> {
+    /// Products of nothing.
+    #[inline(always)]
+    pub(super) fn one(arithmetic: A) -> Self {
+        Products { arithmetic, mantissa: arithmetic.all(1.0), exponent: arithmetic.all(0.0) }
+    }
 
     /// Multiplies; after [`TOGETHER`] distances at most, or one number of any size, follows [`Products::settle`].
     #[inline(always)]
-    pub(super) fn multiply(&mut self, factors: [f64; N]) {
-        for at in 0..N {
-            self.mantissa[at] *= factors[at];
-        }
+    pub(super) fn multiply(&mut self, factors: A::Numbers) {
+        self.mantissa = self.arithmetic.multiply(self.mantissa, factors);
     }
 
     /// Moves powers of 2 out of the way.
     #[inline(always)]
     pub(super) fn settle(&mut self) {
-        const MANTISSA: u64 = (1 << 52) - 1;
-        // 2⁵² and a whole number below it, as a float: there is no vector instruction that converts.
-        const TWO_TO_52: u64 = (1023 + 52) << 52;
-        for at in 0..N {
-            let bits = self.mantissa[at].to_bits();
-            self.exponent[at] +=
-                f64::from_bits(bits >> 52 | TWO_TO_52) - ((1u64 << 52) + 1023) as f64;
-            self.mantissa[at] = f64::from_bits(bits & MANTISSA | 1023 << 52);
-        }
+        let (exponent, mantissa) = self.arithmetic.split(self.mantissa);
+        self.exponent = self.arithmetic.add(self.exponent, exponent);
+        self.mantissa = mantissa;
     }
 
-    /// Which of the settled products are 1.
+    /// The logarithms of settled products; exactly 0 of 1. Of what is not meant it is 0.
     #[inline(always)]
-    pub(super) fn are_one(&self) -> [bool; N] {
-        std::array::from_fn(|at| self.mantissa[at] == 1.0 && self.exponent[at] == 0.0)
-    }
-
-    /// The logarithms of settled products.
-    #[inline(always)]
-    pub(super) fn ln(&self) -> [f64; N] {
-        let ln = ln_of_all(&self.mantissa);
-        std::array::from_fn(|at| self.exponent[at] * LN_2 + ln[at])
+    pub(super) fn ln(&self) -> [f64; FOUR] {
+        let (mut mantissa, mut exponent) = ([1.0; FOUR], [0.0; FOUR]);
+        self.arithmetic.store(self.mantissa, &mut mantissa);
+        self.arithmetic.store(self.exponent, &mut exponent);
+        let ln = ln_of_all(&mantissa);
+        std::array::from_fn(|at| match mantissa[at] == 1.0 && exponent[at] == 0.0 {
+            true => 0.0,
+            false => exponent[at] * LN_2 + ln[at],
+        })
     }
 }
 
@@ -98,46 +95,95 @@ impl Power {
             Power::Any(_) => f64::NEG_INFINITY,
         }
     }
+}
 
-    /// c xᵉ; perhaps 0 if that is below e⁻⁵⁰.
+/// How c xᵉ is computed. These are types, so that loops know which it is.
+pub(super) trait Raise: Copy {
+    /// c xᵉ, from what is kept of c; perhaps 0 if that is below e⁻⁵⁰.
+    fn raise<A: Arithmetic>(self, arithmetic: A, kept: A::Numbers, x: A::Numbers) -> A::Numbers;
+}
+
+/// e = 5/2, the usual one.
+#[derive(Clone, Copy)]
+pub(super) struct FiveHalves;
+
+impl Raise for FiveHalves {
     #[inline(always)]
-    pub(super) fn raise<const N: usize>(self, kept: [f64; N], x: [f64; N]) -> [f64; N] {
-        match self {
-            Power::Halves(halves) => {
-                let mut product = kept;
-                if halves % 2 == 1 {
-                    product = std::array::from_fn(|at| product[at] * x[at].sqrt());
-                }
-                for _ in 0..halves / 2 {
-                    product = std::array::from_fn(|at| product[at] * x[at]);
-                }
-                product
-            }
-            Power::Any(e) => {
-                let ln = ln_of_all(&x);
-                exp_of_all(std::array::from_fn(|at| kept[at] + e * ln[at]))
-            }
+    fn raise<A: Arithmetic>(self, arithmetic: A, kept: A::Numbers, x: A::Numbers) -> A::Numbers {
+        let square = arithmetic.multiply(x, x);
+        arithmetic.multiply(arithmetic.multiply(kept, square), arithmetic.root(x))
+    }
+}
+
+/// e is half of this, up to [`MOST_HALVES`].
+#[derive(Clone, Copy)]
+pub(super) struct Halves(pub(super) u32);
+
+impl Raise for Halves {
+    #[inline(always)]
+    fn raise<A: Arithmetic>(self, arithmetic: A, kept: A::Numbers, x: A::Numbers) -> A::Numbers {
+        let mut product = kept;
+        if self.0 % 2 == 1 {
+            product = arithmetic.multiply(product, arithmetic.root(x));
         }
+        for _ in 0..self.0 / 2 {
+            product = arithmetic.multiply(product, x);
+        }
+        product
+    }
+}
+
+/// Any e.
+#[derive(Clone, Copy)]
+pub(super) struct Any(pub(super) f64);
+
+impl Raise for Any {
+    #[inline(always)]
+    fn raise<A: Arithmetic>(self, arithmetic: A, kept: A::Numbers, x: A::Numbers) -> A::Numbers {
+        let (mut c, mut all) = ([0.0; FOUR], [1.0; FOUR]);
+        arithmetic.store(kept, &mut c);
+        arithmetic.store(x, &mut all);
+        let ln = ln_of_all(&all);
+        arithmetic.load(&exp_of_all(std::array::from_fn(|at| c[at] + self.0 * ln[at])))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::special::{Lane, OnFours, on_fours};
 
     #[test]
     fn products_of_any_length_have_logarithms() {
-        let (mut products, mut expected) = (Products::<3>::ONE, [0.0; 3]);
-        for step in 0..400u32 {
-            let factors = [1.0 + f64::from(step), FARTHEST, 1.0 + 1e-9 * f64::from(step)];
-            products.multiply(factors);
-            (0..3).for_each(|at| expected[at] += libm::log(factors[at]));
-            if step as usize % TOGETHER == TOGETHER - 1 {
-                products.settle();
+        struct Multiply<'a>(&'a mut [f64; FOUR], &'a mut [f64; FOUR]);
+        impl OnFours for Multiply<'_> {
+            fn with<A: Arithmetic>(self, arithmetic: A) {
+                let mut products = Products::one(arithmetic);
+                for step in 0..400u32 {
+                    let few = 1.0 + 1e-9 * f64::from(step);
+                    let factors = [1.0 + f64::from(step), FARTHEST, few, 1.0];
+                    products.multiply(arithmetic.load(&factors));
+                    (0..FOUR).for_each(|at| self.1[at] += libm::log(factors[at]));
+                    if step as usize % TOGETHER == TOGETHER - 1 {
+                        products.settle();
+                    }
+                }
+                *self.0 = products.ln();
             }
         }
-        for (ln, expected) in products.ln().iter().zip(expected) {
+        let (mut ln, mut expected) = ([0.0; FOUR], [0.0; FOUR]);
+        on_fours(Multiply(&mut ln, &mut expected));
+        for (ln, expected) in ln.iter().zip(expected) {
             assert!((ln - expected).abs() < 1e-11 * expected.max(1.0), "{ln} ≠ {expected}");
+        }
+        assert_eq!(ln[3], 0.0);
+    }
+
+    fn raise(power: Power, kept: f64, x: f64) -> f64 {
+        match power {
+            Power::Halves(5) => FiveHalves.raise(Lane(0), kept, x),
+            Power::Halves(halves) => Halves(halves).raise(Lane(0), kept, x),
+            Power::Any(e) => Any(e).raise(Lane(0), kept, x),
         }
     }
 
@@ -148,12 +194,12 @@ mod tests {
             for x in [1e-9, 0.3, 1.0, 7.7, 1e8] {
                 for ln_c in [-3.0, 0.5] {
                     let expected = libm::exp(ln_c + e * libm::log(x));
-                    let [found] = power.raise([power.keep(ln_c)], [x]);
+                    let found = raise(power, power.keep(ln_c), x);
                     let small = expected < 1e-21 && found == 0.0;
                     assert!(small || (found / expected - 1.0).abs() < 1e-13, "{e}, {x}: {found}");
                 }
             }
-            assert_eq!(power.raise([power.nothing()], [3.0]), [0.0]);
+            assert_eq!(raise(power, power.nothing(), 3.0), 0.0);
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a likelihood without a closed-form evidence must tell, so that every move works with it.
 
+use crate::special::FourAtATime;
 use std::fmt::Debug;
 
 /// A source of numbers that are uniform on [0, 1).
@@ -80,6 +81,21 @@ pub trait Likelihood: Sized + Send + Sync + 'static {
 
     /// The density of a fit, above 0 wherever θ is likely under H or a fit.
     fn fit_density(&self, fit: &Self::Fit, theta: &Self::Parameter) -> f64;
+
+    /// Draws menus of an item for some of its first columns and weighs them, where that can be done faster than one by one;
+    /// tells how many columns these are. `past` has the fits of two blocks by column. A menu has the same number of entries from each
+    /// of both fits, from the fit of the item's own value and from H, in any order, and ln H/G of them.
+    fn draw_some(
+        &self,
+        _item: usize,
+        _past: [&[Option<Self::Fit>]; 2],
+        _coldness: f64,
+        _entries: usize,
+        _random: &mut FourAtATime,
+        _menus: (&mut Vec<Self::Parameter>, &mut Vec<f64>),
+    ) -> usize {
+        0
+    }
 
     /// A small step from θ, for a block of so many items, as likely as the step back.
     fn wander(

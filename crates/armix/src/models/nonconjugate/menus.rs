@@ -2,7 +2,7 @@
 
 use super::likelihood::{Likelihood, Uniform};
 use crate::partition::canonical;
-use crate::special::{exp_of_all, fast_ln};
+use crate::special::{FourAtATime, exp_of_all, fast_ln, with_wide_vectors};
 
 /// Ranks, and m parameters for each item and column with their weights.
 #[derive(Debug, Clone)]
@@ -176,21 +176,40 @@ impl<P: Copy> Menus<P> {
         let length = n * d * entries;
         let (theta, ln_weight) = (Vec::with_capacity(length), Vec::with_capacity(length));
         let mut menus = Menus { entries, rank, theta, ln_weight };
-        for item in 0..n {
-            for column in 0..d {
-                let alone = likelihood.fit(column, &[item as u32], coldness);
-                let alone = alone.filter(|_| coldness > 0.0);
-                let of = |z: usize| fits.get(z).and_then(|fits| fits.of(item, column));
-                let guide = Guide::new(likelihood, column, [of(0), of(1), alone.as_ref()]);
-                let block = labels[item] as usize;
-                let kept = kept.get(block * d + column);
-                let kept = kept.filter(|_| leader_of[block] as usize == item);
-                let begin = menus.theta.len();
-                guide.draw_menu(entries, kept.copied(), &mut menus.theta, uniform);
-                let ln_weight = |theta: &P| guide.ln_ratio(theta) - ln_m;
-                menus.ln_weight.extend(menus.theta[begin..].iter().map(ln_weight));
-            }
-        }
+        let mut random = FourAtATime::new(uniform);
+        with_wide_vectors(
+            #[inline(always)]
+            || {
+                for item in 0..n {
+                    let block = labels[item] as usize;
+                    let kept = kept.get(block * d..(block + 1) * d);
+                    let kept = kept.filter(|_| leader_of[block] as usize == item);
+                    let mut done = 0;
+                    if let ([a, b], None, true) =
+                        (&fits[..], kept, entries.is_multiple_of(FITS + 1))
+                    {
+                        let past = [a.of(item), b.of(item)];
+                        let (begin, into) =
+                            (menus.ln_weight.len(), (&mut menus.theta, &mut menus.ln_weight));
+                        done =
+                            likelihood.draw_some(item, past, coldness, entries, &mut random, into);
+                        menus.ln_weight[begin..].iter_mut().for_each(|w| *w -= ln_m);
+                    }
+                    for column in done..d {
+                        let alone = likelihood.fit(column, &[item as u32], coldness);
+                        let alone = alone.filter(|_| coldness > 0.0);
+                        let of =
+                            |z: usize| fits.get(z).and_then(|fits| fits.of(item)[column].as_ref());
+                        let guide = Guide::new(likelihood, column, [of(0), of(1), alone.as_ref()]);
+                        let kept = kept.map(|kept| kept[column]);
+                        let begin = menus.theta.len();
+                        guide.draw_menu(entries, kept, &mut menus.theta, uniform);
+                        let ln_weight = |theta: &P| guide.ln_ratio(theta) - ln_m;
+                        menus.ln_weight.extend(menus.theta[begin..].iter().map(ln_weight));
+                    }
+                }
+            },
+        );
         menus
     }
 }
@@ -246,7 +265,8 @@ impl<L: Likelihood> PastFits<L> {
         PastFits { d, labels, fits }
     }
 
-    fn of(&self, item: usize, column: usize) -> Option<&L::Fit> {
-        self.fits[self.labels[item] as usize * self.d + column].as_ref()
+    /// Of the block of an item, by column.
+    fn of(&self, item: usize) -> &[Option<L::Fit>] {
+        &self.fits[self.labels[item] as usize * self.d..][..self.d]
     }
 }

@@ -17,6 +17,7 @@ pub use tallies::{Party, Tallies};
 use crate::hyper::Hyper;
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot, canonical};
+use crate::special::{split_mix, with_wide_vectors};
 use kept::{Kept, LANES};
 use members::{Members, NOBODY};
 use menus::blocks;
@@ -58,6 +59,8 @@ pub struct Nonconjugate<L: Likelihood> {
     exponent: f64,
     /// ln p̂ of blocks of single items, by item.
     alone: Arc<[f64]>,
+    /// Which columns have missing values.
+    gaps: Arc<[bool]>,
 }
 
 impl<L: Likelihood> Nonconjugate<L> {
@@ -65,13 +68,7 @@ impl<L: Likelihood> Nonconjugate<L> {
     pub fn new(likelihood: L, entries: usize) -> Self {
         // SplitMix64, so that these menus depend on nothing else.
         let mut seed = SEED;
-        let mut uniform = || {
-            seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut bits = seed;
-            bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((bits ^ (bits >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-        };
+        let mut uniform = || (split_mix(&mut seed) >> 11) as f64 / (1u64 << 53) as f64;
         let menus = Menus::from_base(&likelihood, entries, &mut uniform);
         Nonconjugate::with_menus(Arc::new(likelihood), menus)
     }
@@ -79,33 +76,38 @@ impl<L: Likelihood> Nonconjugate<L> {
     /// The mixture with these menus.
     pub fn with_menus(likelihood: Arc<L>, menus: Menus<L::Parameter>) -> Self {
         let entries = menus.entries;
-        Nonconjugate::serving(likelihood, entries, Arc::new(menus), 1.0)
+        let any_missing = |column| likelihood.column(column).iter().any(|y| y.is_nan());
+        let gaps = (0..likelihood.d()).map(any_missing).collect();
+        Nonconjugate::serving(likelihood, gaps, entries, Arc::new(menus), 1.0)
     }
 
     fn serving(
         likelihood: Arc<L>,
+        gaps: Arc<[bool]>,
         entries: usize,
         menus: Arc<Menus<L::Parameter>>,
         coldness: f64,
     ) -> Self {
         let exponent = coldness * likelihood.exponent();
         let alone = Arc::default();
-        let model = Nonconjugate { likelihood, menus, entries, coldness, exponent, alone };
-        let (mut units, mut terms) = (vec![0; model.width()], Vec::new());
-        let mut ln_p = |item: u32| {
-            units.fill(0);
-            model.tally(item, std::iter::once(item), &mut units, 1);
-            model.terms(item, &units, &mut terms);
-            model.ln_estimate(&terms)
-        };
-        let alone = (0..model.n() as u32).map(&mut ln_p).collect();
+        let model = Nonconjugate { likelihood, menus, entries, coldness, exponent, alone, gaps };
+        let mut alone = vec![0.0; model.n()];
+        with_wide_vectors(
+            #[inline(always)]
+            || {
+                for (item, ln_p) in alone.iter_mut().enumerate() {
+                    *ln_p = model.ln_p_alone(item as u32);
+                }
+            },
+        );
+        let alone = alone.into();
         Nonconjugate { alone, ..model }
     }
 
     /// The same at another inverse temperature.
     pub fn at(&self, coldness: f64) -> Self {
-        let likelihood = self.likelihood.clone();
-        Nonconjugate::serving(likelihood, self.entries, self.menus.clone(), coldness)
+        let (likelihood, gaps) = (self.likelihood.clone(), self.gaps.clone());
+        Nonconjugate::serving(likelihood, gaps, self.entries, self.menus.clone(), coldness)
     }
 
     /// The data.
@@ -371,6 +373,7 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
             likelihood: self.likelihood.clone(),
             menus: self.menus.clone(),
             alone: self.alone.clone(),
+            gaps: self.gaps.clone(),
             ..*self
         }
     }
@@ -440,7 +443,8 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
         let d = self.likelihood.d();
         let theta = |item: usize, column: usize| theta[labels[item] as usize * d + column];
         let likelihood = Arc::new(self.likelihood.simulate(&theta, uniform));
-        Nonconjugate::serving(likelihood, self.entries, self.menus.clone(), self.coldness)
+        let gaps = self.gaps.clone();
+        Nonconjugate::serving(likelihood, gaps, self.entries, self.menus.clone(), self.coldness)
     }
 
     fn stats_bytes(&self, blocks: usize) -> u64 {
@@ -469,8 +473,8 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
         let labels = z.labels();
         let m = self.entries * if kept.is_empty() { FIRST_MENUS } else { 1 };
         let menus = Menus::draw(likelihood, m, &labels, &kept, past, coldness, uniform);
-        let likelihood = self.likelihood.clone();
-        Some(Nonconjugate::serving(likelihood, self.entries, Arc::new(menus), coldness))
+        let (likelihood, gaps) = (self.likelihood.clone(), self.gaps.clone());
+        Some(Nonconjugate::serving(likelihood, gaps, self.entries, Arc::new(menus), coldness))
     }
 
     fn pick_up(

@@ -5,7 +5,7 @@ use super::UNIT;
 use super::distances::{Products, TOGETHER};
 use super::kept::LANES;
 use super::likelihood::Likelihood;
-use crate::special::ln_of_all;
+use crate::special::{Arithmetic, OnFours, ln_of_all, on_fours};
 
 /// Four entries of a menu in a column; see [`Nonconjugate::fours`].
 struct Four {
@@ -75,7 +75,29 @@ impl<L: Likelihood> Nonconjugate<L> {
     pub(super) fn add_ln_f(&self, leader: u32, items: &[u32], sums: &mut [f64], sign: f64) {
         for four in self.fours(leader) {
             let values = self.likelihood.column(four.column);
-            let (ln, count) = ln_distances(values, items, |value| self.distances(value, &four));
+            let mut ln = [0.0; LANES];
+            let (likelihood, coordinates) = (&*self.likelihood, &four.coordinates);
+            match self.gaps[four.column] {
+                false => {
+                    on_fours(OfFour::<_, false> {
+                        likelihood,
+                        values,
+                        items,
+                        coordinates,
+                        ln: &mut ln,
+                    });
+                }
+                true => {
+                    on_fours(OfFour::<_, true> {
+                        likelihood,
+                        values,
+                        items,
+                        coordinates,
+                        ln: &mut ln,
+                    });
+                }
+            }
+            let count = self.known(four.column, items);
             for lane in 0..four.count {
                 let ln_tops = self.coldness * count * four.ln_tops[lane];
                 sums[four.at + lane] += sign * (ln_tops - self.exponent * ln[lane]);
@@ -83,34 +105,124 @@ impl<L: Likelihood> Nonconjugate<L> {
         }
     }
 
+    /// How many of these items have a value in a column.
+    fn known(&self, column: usize, items: &[u32]) -> f64 {
+        let values = self.likelihood.column(column);
+        match self.gaps[column] {
+            true => items.iter().filter(|&&item| !values[item as usize].is_nan()).count() as f64,
+            false => items.len() as f64,
+        }
+    }
+
     /// Σ ln f of some items in a column.
     pub fn ln_f(&self, column: usize, items: &[u32], theta: &L::Parameter) -> f64 {
-        let coordinates = self.likelihood.coordinates(theta);
-        let values = self.likelihood.column(column);
-        let distance = |value| [self.likelihood.distance(value, coordinates)];
-        let ([ln], count) = ln_distances(values, items, distance);
-        count * self.likelihood.ln_top(column, theta) - self.likelihood.exponent() * ln
+        let likelihood = &*self.likelihood;
+        let coordinates = likelihood.coordinates(theta);
+        let values = likelihood.column(column);
+        let mut ln = [0.0; LANES];
+        on_fours(OfItems { likelihood, values, items, coordinates, ln: &mut ln });
+        let ln = (ln[0] + ln[1]) + (ln[2] + ln[3]);
+        self.known(column, items) * likelihood.ln_top(column, theta) - likelihood.exponent() * ln
     }
 }
 
-/// Σ ln δ of the values of some items, for one or more entries side by side, and how many are not missing.
-#[inline(always)]
-fn ln_distances<const N: usize>(
-    values: &[f64],
-    items: &[u32],
-    distances: impl Fn(f64) -> [f64; N],
-) -> ([f64; N], f64) {
-    let mut products = Products::<N>::ONE;
-    let mut count = 0u32;
-    for together in items.chunks(TOGETHER) {
-        for &item in together {
-            let value = values[item as usize];
-            if !value.is_nan() {
-                products.multiply(distances(value));
-                count += 1;
-            }
+/// Σ ln δ of the values of some items, for four entries side by side. Some values may be missing if there are `GAPS`.
+struct OfFour<'a, L, const GAPS: bool> {
+    likelihood: &'a L,
+    values: &'a [f64],
+    items: &'a [u32],
+    coordinates: &'a [[f64; 2]; LANES],
+    ln: &'a mut [f64; LANES],
+}
+
+impl<L: Likelihood, const GAPS: bool> OnFours for OfFour<'_, L, GAPS> {
+    #[inline(always)]
+    fn with<A: Arithmetic>(self, arithmetic: A) {
+        let OfFour { likelihood, values, items, coordinates, ln } = self;
+        let coordinates = [0, 1].map(|at| arithmetic.load(&coordinates.map(|pair| pair[at])));
+        let from = From::<_, _, GAPS> { arithmetic, likelihood, coordinates };
+        let (together, rest) = items.as_chunks::<TOGETHER>();
+        let mut products = Products::one(arithmetic);
+        for items in together {
+            let y = items.map(|item| values[item as usize]);
+            from.multiply(
+                &mut products,
+                y.map(
+                    #[inline(always)]
+                    |y| arithmetic.all(y),
+                ),
+            );
+        }
+        for &item in rest {
+            products.multiply(from.distances(arithmetic.all(values[item as usize])));
         }
         products.settle();
+        *ln = products.ln();
     }
-    (products.ln(), f64::from(count))
+}
+
+/// The same for one entry, four items side by side: four parts of the sum.
+struct OfItems<'a, L> {
+    likelihood: &'a L,
+    values: &'a [f64],
+    items: &'a [u32],
+    coordinates: [f64; 2],
+    ln: &'a mut [f64; LANES],
+}
+
+impl<L: Likelihood> OnFours for OfItems<'_, L> {
+    #[inline(always)]
+    fn with<A: Arithmetic>(self, arithmetic: A) {
+        let OfItems { likelihood, values, items, coordinates: [a, b], ln } = self;
+        let coordinates = [arithmetic.all(a), arithmetic.all(b)];
+        let from = From::<_, _, true> { arithmetic, likelihood, coordinates };
+        let mut products = Products::one(arithmetic);
+        for items in items.chunks(TOGETHER * LANES) {
+            // Items that there are not are missing.
+            let mut y = [[f64::NAN; LANES]; TOGETHER];
+            let places = y.as_flattened_mut().iter_mut();
+            places.zip(items).for_each(|(y, &item)| *y = values[item as usize]);
+            from.multiply(
+                &mut products,
+                [0, 1, 2, 3].map(
+                    #[inline(always)]
+                    |at: usize| arithmetic.load(&y[at]),
+                ),
+            );
+        }
+        *ln = products.ln();
+    }
+}
+
+/// What values are away from.
+struct From<'a, A: Arithmetic, L, const GAPS: bool> {
+    arithmetic: A,
+    likelihood: &'a L,
+    coordinates: [A::Numbers; 2],
+}
+
+impl<A: Arithmetic, L: Likelihood, const GAPS: bool> From<'_, A, L, GAPS> {
+    /// Distances; 1 of missing values.
+    #[inline(always)]
+    fn distances(&self, y: A::Numbers) -> A::Numbers {
+        let (arithmetic, [a, b]) = (self.arithmetic, self.coordinates);
+        let distances = arithmetic.each(
+            [y, a, b],
+            #[inline(always)]
+            |[y, a, b]| self.likelihood.distance(y, [a, b]),
+        );
+        match GAPS {
+            true => arithmetic.where_known(y, distances, arithmetic.all(1.0)),
+            false => distances,
+        }
+    }
+
+    /// Multiplies by the distances of some values, in pairs, because a product waits for its factors.
+    #[inline(always)]
+    fn multiply(&self, products: &mut Products<A>, [a, b, c, d]: [A::Numbers; TOGETHER]) {
+        let first = self.arithmetic.multiply(self.distances(a), self.distances(b));
+        let second = self.arithmetic.multiply(self.distances(c), self.distances(d));
+        products.multiply(self.arithmetic.multiply(first, second));
+        products.settle();
+    }
 }

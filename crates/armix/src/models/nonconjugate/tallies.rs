@@ -5,7 +5,7 @@ use super::likelihood::Likelihood;
 use super::members::{Members, NOBODY};
 use super::{Nonconjugate, UNIT};
 use crate::partition::{Item, Partition, Slot};
-use crate::special::{exp_of_all, fast_ln};
+use crate::special::{exp_of_all, fast_ln, ln_of_all};
 
 /// Leaders, and what the items of their blocks say about the entries of their menus.
 #[derive(Debug)]
@@ -82,6 +82,49 @@ impl<L: Likelihood> Nonconjugate<L> {
     /// ln p̂ of a block with these terms; 0 if it has none.
     pub(super) fn ln_estimate(&self, terms: &[f64]) -> f64 {
         terms.chunks_exact(self.menus.entries).map(ln_sum_exp).sum()
+    }
+
+    /// ln p̂ of a block of one item.
+    #[inline(always)]
+    pub(super) fn ln_p_alone(&self, item: u32) -> f64 {
+        let (m, row) = (self.menus.entries, self.likelihood.row(item as usize));
+        let range = self.range(item as usize);
+        let menus = self.menus.theta[range.clone()].chunks_exact(m);
+        let ln_weights = self.menus.ln_weight[range].chunks_exact(m);
+        // The sums of columns are from 1 to m, and are multiplied before a logarithm is taken.
+        let (mut ln_p, mut sums) = (0.0, 1.0);
+        for (column, ((menu, ln_weights), &y)) in menus.zip(ln_weights).zip(row).enumerate() {
+            let (mut largest, mut sum) = (f64::NEG_INFINITY, 0.0);
+            for (menu, ln_weights) in menu.chunks(LANES).zip(ln_weights.chunks(LANES)) {
+                let mut terms = [f64::NEG_INFINITY; LANES];
+                terms[..ln_weights.len()].copy_from_slice(ln_weights);
+                if !y.is_nan() {
+                    let mut distances = [1.0; LANES];
+                    for (at, theta) in menu.iter().enumerate() {
+                        let coordinates = self.likelihood.coordinates(theta);
+                        distances[at] = self.likelihood.distance(y, coordinates);
+                        terms[at] += self.coldness * self.likelihood.ln_top(column, theta);
+                    }
+                    let ln = ln_of_all(&distances);
+                    (0..LANES).for_each(|at| terms[at] -= self.exponent * ln[at]);
+                }
+                let most = terms.into_iter().fold(largest, |a, b| if b > a { b } else { a });
+                if most > largest {
+                    // Nothing before the first four, and then seldom anything.
+                    sum *= if sum > 0.0 { libm::exp(largest - most) } else { 0.0 };
+                    largest = most;
+                }
+                let [a, b, c, d] = exp_of_all(terms.map(|term| term - largest));
+                sum += (a + b) + (c + d);
+            }
+            ln_p += largest;
+            sums *= sum;
+            if sums > 1e200 {
+                ln_p += fast_ln(sums);
+                sums = 1.0;
+            }
+        }
+        ln_p + fast_ln(sums)
     }
 
     /// Whether an item would lead a block that has this leader, if any.
