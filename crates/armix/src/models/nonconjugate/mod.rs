@@ -8,6 +8,7 @@ mod members;
 mod menus;
 mod says;
 mod tallies;
+mod weighing;
 
 pub use distances::FARTHEST;
 pub use likelihood::{Likelihood, Uniform};
