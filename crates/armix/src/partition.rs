@@ -130,6 +130,12 @@ impl Partition {
         self.size[slot.index()]
     }
 
+    /// The number of items in every slot.
+    #[inline(always)]
+    pub(crate) fn sizes(&self) -> &[u32] {
+        &self.size
+    }
+
     /// Where an item is; [`Slot::NOWHERE`] if it is not placed.
     #[inline]
     pub fn slot_of(&self, item: Item) -> Slot {
@@ -143,6 +149,12 @@ impl Partition {
             FAR => Some(self.slot_of[item]).filter(|&slot| slot != Slot::NOWHERE),
             near => Some(Slot(u32::from(near))),
         }
+    }
+
+    /// The number of the slot where an item is, in a byte; 255 stands for all slots from 255 on, and for nowhere.
+    #[inline(always)]
+    pub(crate) fn byte_of(&self, item: usize) -> u8 {
+        self.near[item]
     }
 
     /// Where all items are.

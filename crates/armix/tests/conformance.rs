@@ -1,5 +1,6 @@
 //! Every registered model keeps its promises. A failure message is an equation that does not hold.
 
+use armix::data::Graph;
 use armix::hyper::Hyper;
 use armix::model::Model;
 use armix::models::{self, Case, Visitor};
@@ -237,6 +238,71 @@ fn states_do_not_drift() {
         }
     }
     models::visit_all(&mut Drift);
+}
+
+/// Few blocks of a small network have a layout of their own. Their gains are those in the layout for any blocks, for single
+/// vertices and for sets, from their home and from nowhere, with all slots on offer or some; also when blocks become too many for it, and
+/// when a state with many becomes a copy of one with few.
+#[test]
+fn few_blocks_weigh_as_any_blocks_do() {
+    let mut rng = Rng::from_seed(Purpose::Test, 12);
+    for (n, density, most_blocks) in [(4, 0.5, 3), (12, 0.7, 3), (40, 0.3, 9), (40, 0.5, 20)] {
+        let pairs = (0..n as u32).flat_map(|v| (0..v).map(move |u| (u, v)));
+        let edges: Vec<(u32, u32)> = pairs.filter(|_| rng.uniform() < density).collect();
+        let graph = Graph::new(n, &edges).unwrap();
+        let few = Target::new(models::Irm::new(graph, 0.7, 1.4).unwrap(), 1.3).unwrap();
+        let any = Target { model: ((*few.model).clone().in_any_layout()).into(), ..few.clone() };
+        let labels: Vec<u32> = (0..n).map(|_| rng.below(most_blocks.min(9)) as u32).collect();
+        let start = [&few, &any].map(|target| State::from_labels(target, &labels));
+        let mut states = [&few, &any].map(State::unplaced);
+        let mut most_slots = 0;
+        for step in 0..4000 {
+            if step % 1000 == 0 {
+                states.iter_mut().zip(&start).for_each(|(state, start)| state.copy_from(start));
+            }
+            // Some vertices of one block, or those that are placed nowhere.
+            let z = states[0].z();
+            let first = Item::new(rng.below(n as u64) as usize);
+            let from = z.slot_of(first);
+            let mut items: Vec<Item> =
+                (0..n).map(Item::new).filter(|&i| z.slot_of(i) == from).collect();
+            rng.shuffle(&mut items);
+            items.truncate(if step % 2 == 0 { 1 } else { 1 + rng.below(4) as usize });
+            let held = states.each_mut().map(|state| state.take(&items));
+            let mut slots = states[0].z().live().to_vec();
+            let fresh = states.each_mut().map(State::fresh);
+            assert_eq!(fresh[0], fresh[1]);
+            slots.push(fresh[0]);
+            if step % 3 == 0 {
+                rng.shuffle(&mut slots);
+                slots.truncate(3);
+            }
+            let mut gains = [vec![0.0; slots.len()], vec![0.0; slots.len()]];
+            for ((state, held), gains) in states.iter_mut().zip(&held).zip(&mut gains) {
+                state.gains(held, &slots, gains);
+            }
+            for (few, any) in gains[0].iter().zip(&gains[1]) {
+                close(*few, *any, "gain among few = gain among any", "irm");
+            }
+            // They begin a new block as long as there are few, and else go anywhere, or nowhere.
+            let z = states[0].z();
+            let full = z.blocks() as u64 >= most_blocks;
+            slots.retain(|&slot| !full || z.size(slot) > 0);
+            let new = slots.iter().copied().find(|&slot| z.size(slot) == 0 && step % 5 < 3);
+            let any = slots.get(rng.below(slots.len() as u64 + 1) as usize).copied();
+            let to = new.or(any);
+            for (state, held) in states.iter_mut().zip(held) {
+                match to {
+                    Some(to) => state.put(held, to),
+                    None => state.set_aside(held),
+                }
+            }
+            let ln_q = states.each_ref().map(State::ln_q);
+            close(ln_q[0], ln_q[1], "ln q among few = ln q among any", "irm");
+            most_slots = most_slots.max(states[0].z().slots());
+        }
+        assert_eq!(most_slots > 16, most_blocks > 16, "both sides of the limit are tested");
+    }
 }
 
 /// A network whose blocks have more pairs than the tables hold: gains are differences of ln q there, too,

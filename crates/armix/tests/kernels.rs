@@ -53,6 +53,13 @@ fn four_items_with_every_background() {
     models::visit_all(&mut Kernels { n: 4, backgrounds: Backgrounds::All });
 }
 
+/// Without missing pairs so few blocks are kept in a layout of their own, which the tests above are about.
+#[test]
+fn four_vertices_in_the_layout_for_any_blocks() {
+    let case = Case { name: "irm", example: |n| Irm::example(n).in_any_layout() };
+    Kernels { n: 4, backgrounds: Backgrounds::Sample(60) }.visit(&case);
+}
+
 #[test]
 fn five_items_with_a_sample_of_backgrounds() {
     models::visit_all(&mut Kernels { n: 5, backgrounds: Backgrounds::Sample(150) });

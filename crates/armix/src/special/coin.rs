@@ -51,6 +51,11 @@ impl BetaBernoulli {
         (total as usize) < self.both.table.len()
     }
 
+    /// The three tables: what the evidence has of so many ones, of so many zeros, and, to be taken away, of so many tosses.
+    pub fn tables(&self) -> [&[f64]; 3] {
+        [&self.plus.table, &self.minus.table, &self.both.table]
+    }
+
     /// ln [B(ones + β⁺, total − ones + β⁻) / B(β⁺, β⁻)]; exactly 0 when `total` is 0.
     #[inline(always)]
     pub fn ln_evidence(&self, ones: u64, total: u64) -> f64 {

@@ -31,6 +31,12 @@ impl LnTable {
         self
     }
 
+    /// The values for k = 0, 1, … that are in the table.
+    #[inline(always)]
+    pub fn known(&self) -> &[f64] {
+        &self.table
+    }
+
     /// ln(k + β).
     #[inline]
     pub fn at(&self, k: u32) -> f64 {

@@ -1,6 +1,7 @@
 //! What the evidence grows by if vertices join a block: where most of all computing time is spent.
 
-use super::links::{Counts, FEW, LANES, Lanes, Links, Tile};
+use super::compact::{Compact, Tables};
+use super::links::{Between, Counts, FEW, LANES, Lanes, Links, Tile};
 use super::load::{PairLoad, VertexLoad};
 use super::{Irm, pairs};
 use crate::model::Model;
@@ -51,15 +52,49 @@ impl Irm {
         } else {
             self.gains_by_blocks::<HIDDEN>(stats, load, home, z, slots, gains);
         }
-        // In small problems, so that tests stay fast.
+        let links = |l: usize| load.linked.to(l);
+        self.check_gains::<HIDDEN>(stats, load, links, home, z, slots, gains);
+    }
+
+    /// In debug builds: whether fast gains are those by definition. In small problems, so that tests stay fast.
+    #[inline(always)]
+    fn check_gains<const HIDDEN: bool>(
+        &self,
+        stats: &impl Between,
+        load: &VertexLoad,
+        links: impl Fn(usize) -> u64,
+        home: Option<Slot>,
+        z: &Partition,
+        slots: &[Slot],
+        gains: &[f64],
+    ) {
         if cfg!(debug_assertions) && load.m == 1 && self.n() <= 100 {
             let mut plain = vec![0.0; gains.len()];
-            self.gains_of_many::<HIDDEN>(stats, load, home, z, slots, &mut plain);
+            self.gains_of_many::<HIDDEN>(stats, load, links, home, z, slots, &mut plain);
             for (fast, plain) in gains.iter().zip(plain) {
                 let error = (fast - plain).abs();
                 assert!(error < 1e-9 * plain.abs().max(1.0), "a gain is {fast}, not {plain}");
             }
         }
+    }
+
+    /// [`Model::gains`] among few blocks of a small network.
+    #[inline(always)]
+    pub(super) fn gains_among_few(
+        &self,
+        (stats, tables): (&Compact, &Tables),
+        load: &VertexLoad,
+        home: Option<Slot>,
+        z: &Partition,
+        slots: &[Slot],
+        gains: &mut [f64],
+    ) {
+        let links = |l: usize| u64::from(load.linked.with_few()[l]);
+        match load.m {
+            1 => stats.gains(tables, load, home, z, slots, gains),
+            _ => self.gains_of_many::<false>(stats, load, links, home, z, slots, gains),
+        }
+        self.check_gains::<false>(stats, load, links, home, z, slots, gains);
     }
 
     /// The gains of vertices, block by block; of a single vertex in O(slots · blocks with links to it).
@@ -74,7 +109,8 @@ impl Irm {
         gains: &mut [f64],
     ) {
         if load.m != 1 {
-            return self.gains_of_many::<HIDDEN>(stats, load, home, z, slots, gains);
+            let links = |l: usize| load.linked.to(l);
+            return self.gains_of_many::<HIDDEN>(stats, load, links, home, z, slots, gains);
         }
         let home = home.map(|home| HomeLoad::new::<HIDDEN>(stats, load, home.index()));
         let home = home.as_ref();
@@ -479,8 +515,9 @@ impl Irm {
     #[inline(never)]
     fn gains_of_many<const HIDDEN: bool>(
         &self,
-        stats: &Links,
+        stats: &impl Between,
         load: &VertexLoad,
+        links: impl Fn(usize) -> u64,
         home: Option<Slot>,
         z: &Partition,
         slots: &[Slot],
@@ -491,18 +528,18 @@ impl Irm {
         // What C brings to a block of z: links, and observed pairs.
         let brings = |l: Slot| {
             let unseen = load.hidden.to_if::<HIDDEN>(l.index());
-            (load.linked.to(l.index()), m * size(l) - unseen)
+            (links(l.index()), m * size(l) - unseen)
         };
         for (&slot, gain) in slots.iter().zip(gains) {
             // The pairs between two blocks without C.
             let without = |other: Slot| {
-                let counts = stats.between(slot.index(), other.index());
+                let (linked, all) = stats.linked_and_all(slot.index(), other.index());
                 let (linked_c, all_c) = match home {
                     Some(home) if home == slot => brings(other),
                     Some(home) if home == other => brings(slot),
                     _ => (0, 0),
                 };
-                (counts.linked - linked_c, counts.all() - all_c)
+                (linked - linked_c, all - all_c)
             };
             let mut sum = 0.0;
             for &other in z.live().iter().filter(|&&other| other != slot) {
@@ -510,14 +547,14 @@ impl Irm {
                 sum += self.coin.gain(linked, all, new, more);
             }
             // Within the block.
-            let new = load.linked.to(slot.index()) + u64::from(load.linked.inner);
+            let new = links(slot.index()) + u64::from(load.linked.inner);
             let mut more = pairs(size(slot) + m) - pairs(size(slot));
             if HIDDEN {
                 more -= load.hidden.to(slot.index()) + u64::from(load.hidden.inner);
             }
-            let counts = stats.between(slot.index(), slot.index());
+            let (linked, all) = stats.linked_and_all(slot.index(), slot.index());
             let of_c = if home == Some(slot) { (new, more) } else { (0, 0) };
-            *gain = sum + self.coin.gain(counts.linked - of_c.0, counts.all() - of_c.1, new, more);
+            *gain = sum + self.coin.gain(linked - of_c.0, all - of_c.1, new, more);
         }
     }
 }

@@ -86,6 +86,28 @@ impl Counts {
     }
 }
 
+/// What is counted of every two slots.
+pub(super) trait Between {
+    /// The number of vertices in a slot.
+    fn size(&self, slot: usize) -> u64;
+
+    /// The linked pairs between two slots, or within one; and the observed ones.
+    fn linked_and_all(&self, l: usize, k: usize) -> (u64, u64);
+}
+
+impl Between for Links {
+    #[inline(always)]
+    fn size(&self, slot: usize) -> u64 {
+        self.size(slot)
+    }
+
+    #[inline(always)]
+    fn linked_and_all(&self, l: usize, k: usize) -> (u64, u64) {
+        let counts = self.between(l, k);
+        (counts.linked, counts.all())
+    }
+}
+
 impl Clone for Links {
     fn clone(&self) -> Self {
         let mut links = Links::default();
@@ -376,9 +398,27 @@ impl Irm {
         (joining, staying)
     }
 
+    /// What other statistics count of so many slots, with all that follows from it.
+    pub(super) fn links_of(&self, counted: &impl Between, slots: usize) -> Links {
+        let mut stats = Links::default();
+        stats.grow(slots);
+        for l in 0..slots {
+            stats.size[l] = counted.size(l) as u32;
+            for k in 0..slots {
+                let (linked, all) = counted.linked_and_all(l, k);
+                let at = stats.pairs.at(l, k);
+                stats.pairs.counts[at].linked = linked;
+                stats.pairs.counts[at].unlinked = all - linked;
+            }
+        }
+        self.conclude_all(&mut stats);
+        stats
+    }
+
     /// Brings all that follows from the counts up to date.
-    pub(super) fn conclude_all(&self, stats: &mut Links, z: &Partition) {
-        let live = || z.live().iter().map(|k| k.index());
+    pub(super) fn conclude_all(&self, stats: &mut Links) {
+        let live: Vec<usize> = (0..stats.size.len()).filter(|&k| stats.size[k] > 0).collect();
+        let live = || live.iter().copied();
         let counts =
             |stats: &Links, k, l| (stats.between(k, l).linked, stats.between(k, l).unlinked);
         for k in live() {
@@ -404,7 +444,7 @@ impl Irm {
         for &slot in z.live() {
             assert_eq!(stats.size[slot.index()], z.size(slot), "sizes are as in z");
         }
-        self.conclude_all(&mut anew, z);
+        self.conclude_all(&mut anew);
         // What is left of empty slots means nothing.
         let quiet = |links: &Links, k: usize| links.quiet[k / LANES][k % LANES].to_bits();
         let kept = |links: &Links, k: usize, l: usize| {

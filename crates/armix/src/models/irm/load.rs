@@ -1,5 +1,6 @@
 //! What a set of vertices carries: how many they are, and their pairs with every block.
 
+use super::compact::{Counts, MOST_SLOTS};
 use super::links::Lanes;
 use crate::partition::{Item, Partition, Slot};
 
@@ -25,11 +26,36 @@ pub(super) struct PairLoad {
     pub(super) inner: u32,
     /// Marks the members of the set while their inner pairs are counted.
     member: Vec<bool>,
+    /// The pairs with each of a few slots, beside all that is above or, as long as there is room for another slot,
+    /// instead of `to` and `touched`.
+    few: Counts,
+    /// Whether few slots are to be counted like this.
+    compact: bool,
 }
 
+/// One pair with a slot, and none with any other; no pair at all for a vertex that is placed nowhere. Adding such rows leaves counts in
+/// registers, where adding one to a number in memory makes all who look at its neighbours wait for it.
+const ONE: [Counts; 2 * MOST_SLOTS] = {
+    let mut one = [[0; MOST_SLOTS]; 2 * MOST_SLOTS];
+    let mut slot = 0;
+    while slot < MOST_SLOTS {
+        one[slot][slot] = 1;
+        slot += 1;
+    }
+    one
+};
+
 impl PairLoad {
-    pub(super) fn new(n: usize) -> Self {
-        PairLoad { to: Vec::new(), touched: Vec::new(), count: 0, inner: 0, member: vec![false; n] }
+    pub(super) fn new(n: usize, compact: bool) -> Self {
+        PairLoad {
+            to: Vec::new(),
+            touched: Vec::new(),
+            count: 0,
+            inner: 0,
+            member: vec![false; n],
+            few: Counts::default(),
+            compact,
+        }
     }
 
     #[inline(always)]
@@ -39,17 +65,43 @@ impl PairLoad {
         z: &Partition,
         neighbours: impl Fn(usize) -> &'a [u32],
     ) {
-        self.clear(z);
         match items {
+            [vertex] if self.compact && z.slots() < MOST_SLOTS => {
+                let mut few = Counts::default();
+                for &neighbour in neighbours(vertex.index()) {
+                    let one = &ONE[usize::from(z.byte_of(neighbour as usize)) % ONE.len()];
+                    few.iter_mut().zip(one).for_each(|(few, one)| *few += one);
+                }
+                self.few = few;
+                self.inner = 0;
+            }
             [vertex] => {
+                self.clear(z);
                 for &neighbour in neighbours(vertex.index()) {
                     if let Some(slot) = z.placed_at(neighbour as usize) {
                         self.count(slot);
                     }
                 }
+                self.list_few(z);
             }
             _ => self.weigh_many(items, z, neighbours),
         }
+    }
+
+    /// Counts the pairs with a few slots, too.
+    #[inline(always)]
+    fn list_few(&mut self, z: &Partition) {
+        // There may be room for more: an earlier state could have had many slots.
+        if self.compact && z.slots() <= MOST_SLOTS {
+            self.few = Counts::default();
+            self.few.iter_mut().zip(&self.to).for_each(|(few, &pairs)| *few = pairs as u16);
+        }
+    }
+
+    /// The pairs with each of a few slots.
+    #[inline(always)]
+    pub(super) fn with_few(&self) -> &Counts {
+        &self.few
     }
 
     /// Takes over what is known of the pairs.
@@ -62,6 +114,7 @@ impl PairLoad {
             self.touched[self.count] = slot;
             self.count += usize::from(pairs > 0);
         }
+        self.list_few(z);
     }
 
     /// Makes room for all slots, without any pairs.
@@ -89,6 +142,7 @@ impl PairLoad {
         z: &Partition,
         neighbours: impl Fn(usize) -> &'a [u32],
     ) {
+        self.clear(z);
         items.iter().for_each(|i| self.member[i.index()] = true);
         for item in items {
             for &neighbour in neighbours(item.index()) {
@@ -101,6 +155,7 @@ impl PairLoad {
         }
         items.iter().for_each(|i| self.member[i.index()] = false);
         self.inner /= 2;
+        self.list_few(z);
     }
 
     /// Counts a pair. Without a branch, because nothing can foresee which pair is the first of a block.

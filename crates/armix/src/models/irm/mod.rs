@@ -1,8 +1,10 @@
 //! The infinite relational model: an undirected network, one link probability per pair of blocks.
 
+mod compact;
 mod gains;
 mod links;
 mod load;
+mod stats;
 
 use crate::data::Graph;
 use crate::error::{Error, Result};
@@ -11,8 +13,10 @@ use crate::model::Model;
 use crate::partition::{Item, Partition, Slot};
 use crate::prior::positive;
 use crate::special::{BetaBernoulli, evidence_of_tosses};
-use links::Links;
+use compact::{Compact, Tables};
+use links::{Between, Links};
 use load::{PairLoad, VertexLoad};
+use stats::Stats;
 use std::sync::Arc;
 
 /// log p(A | z) = Σ_{k ≤ k'} ln B(N⁺_kk' + β⁺, N⁻_kk' + β⁻) / B(β⁺, β⁻), where N⁺ and N⁻ count
@@ -34,6 +38,8 @@ pub struct Irm {
     unit: f64,
     /// Whether the tables cover all that is asked.
     small: bool,
+    /// For few blocks, if the network is small enough for their layout.
+    compact: Option<Tables>,
 }
 
 /// The number of pairs among n vertices.
@@ -64,6 +70,8 @@ impl Irm {
         }
         let coin = BetaBernoulli::new(beta_plus, beta_minus, reach(graph.n()));
         Ok(Irm {
+            compact: (compact::VERTICES.contains(&graph.n()) && !graph.has_hidden())
+                .then(|| Tables::new(&coin)),
             small: coin.in_tables(reach(graph.n())),
             coin,
             beta: (beta_plus, beta_minus),
@@ -73,19 +81,30 @@ impl Irm {
         })
     }
 
+    /// The same without the layout for few blocks of a small network: what that is held against.
+    pub fn in_any_layout(self) -> Self {
+        Irm { compact: None, ..self }
+    }
+
     /// The data.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
+    /// The tables for few blocks.
+    #[inline(always)]
+    fn tables(&self) -> &Tables {
+        self.compact.as_ref().expect("few blocks are counted with tables for them")
+    }
+
     /// Sums a function of the linked and all pairs over all pairs of blocks.
     #[inline]
-    fn sum_of_pairs(stats: &Links, z: &Partition, of: impl Fn(u64, u64) -> f64) -> f64 {
+    fn sum_of_pairs(stats: &impl Between, z: &Partition, of: impl Fn(u64, u64) -> f64) -> f64 {
         let mut sum = 0.0;
         for (at, &slot) in z.live().iter().enumerate() {
             for &other in &z.live()[..=at] {
-                let counts = stats.between(slot.index(), other.index());
-                sum += of(counts.linked, counts.all());
+                let (linked, all) = stats.linked_and_all(slot.index(), other.index());
+                sum += of(linked, all);
             }
         }
         sum
@@ -94,29 +113,32 @@ impl Irm {
 
 impl Model for Irm {
     const NAME: &'static str = "irm";
-    type Stats = Links;
+    type Stats = Stats;
     type Load = VertexLoad;
 
     fn n(&self) -> usize {
         self.graph.n()
     }
 
-    fn empty_stats(&self) -> Links {
-        Links::default()
+    fn empty_stats(&self) -> Stats {
+        match self.compact {
+            Some(_) => Stats::Few(Compact::default()),
+            None => Stats::Many(Links::default()),
+        }
     }
 
     fn empty_load(&self) -> VertexLoad {
         let hidden = if self.graph.has_hidden() { self.n() } else { 0 };
         VertexLoad {
             m: 0,
-            linked: PairLoad::new(self.n()),
-            hidden: PairLoad::new(hidden),
+            linked: PairLoad::new(self.n(), self.compact.is_some()),
+            hidden: PairLoad::new(hidden, false),
             sums: Vec::new(),
         }
     }
 
-    fn grow(&self, stats: &mut Links, slots: usize) {
-        stats.grow(slots);
+    fn grow(&self, stats: &mut Stats, slots: usize) {
+        self.make_room(stats, slots);
     }
 
     #[inline(always)]
@@ -130,67 +152,88 @@ impl Model for Irm {
 
     fn weigh_block(
         &self,
-        stats: &Links,
+        stats: &Stats,
         items: &[Item],
         z: &Partition,
         slot: Slot,
         load: &mut VertexLoad,
     ) {
         let (k, m) = (slot.index(), items.len() as u64);
-        let within = stats.between(k, k);
+        let (linked, all) = stats.linked_and_all(k, k);
         load.m = items.len() as u32;
-        load.linked.copy(z, within.linked, |l| stats.between(k, l).linked);
+        load.linked.copy(z, linked, |l| stats.linked_and_all(k, l).0);
         if self.graph.has_hidden() {
-            let hidden = |l: usize| m * stats.size(l) - stats.between(k, l).all();
-            load.hidden.copy(z, pairs(m) - within.all(), hidden);
+            let hidden = |l: usize| m * stats.size(l) - stats.linked_and_all(k, l).1;
+            load.hidden.copy(z, pairs(m) - all, hidden);
         }
     }
 
-    fn add(&self, stats: &mut Links, load: &VertexLoad, z: &Partition, slot: Slot) {
-        match self.graph.has_hidden() {
-            true => self.change::<true>(stats, load, z, slot, true),
-            false => self.change::<false>(stats, load, z, slot, true),
+    fn add(&self, stats: &mut Stats, load: &VertexLoad, z: &Partition, slot: Slot) {
+        match stats {
+            Stats::Few(few) => few.change(self.tables(), load, z, slot, true),
+            Stats::Many(many) if self.graph.has_hidden() => {
+                self.change::<true>(many, load, z, slot, true);
+            }
+            Stats::Many(many) => self.change::<false>(many, load, z, slot, true),
         }
     }
 
-    fn sub(&self, stats: &mut Links, load: &VertexLoad, z: &Partition, slot: Slot) {
-        match self.graph.has_hidden() {
-            true => self.change::<true>(stats, load, z, slot, false),
-            false => self.change::<false>(stats, load, z, slot, false),
+    fn sub(&self, stats: &mut Stats, load: &VertexLoad, z: &Partition, slot: Slot) {
+        match stats {
+            Stats::Few(few) => few.change(self.tables(), load, z, slot, false),
+            Stats::Many(many) if self.graph.has_hidden() => {
+                self.change::<true>(many, load, z, slot, false);
+            }
+            Stats::Many(many) => self.change::<false>(many, load, z, slot, false),
         }
     }
 
     fn vacate(
         &self,
-        stats: &mut Links,
+        stats: &mut Stats,
         _items: &[Item],
         z: &Partition,
         slot: Slot,
         _load: &mut VertexLoad,
     ) {
-        self.forget(stats, z, slot);
+        match stats {
+            Stats::Few(few) => few.forget(slot),
+            Stats::Many(many) => self.forget(many, z, slot),
+        }
     }
 
     #[inline(always)]
     fn gains(
         &self,
-        stats: &Links,
+        stats: &Stats,
         load: &mut VertexLoad,
         home: Option<Slot>,
         z: &Partition,
         slots: &[Slot],
         gains: &mut [f64],
     ) {
-        if self.graph.has_hidden() {
-            self.gains_any::<true>(stats, load, home, z, slots, gains);
-        } else {
-            self.gains_any::<false>(stats, load, home, z, slots, gains);
+        match stats {
+            Stats::Few(few) => {
+                self.gains_among_few((few, self.tables()), load, home, z, slots, gains);
+            }
+            Stats::Many(many) if self.graph.has_hidden() => {
+                self.gains_any::<true>(many, load, home, z, slots, gains);
+            }
+            Stats::Many(many) => self.gains_any::<false>(many, load, home, z, slots, gains),
         }
     }
 
-    fn ln_evidence(&self, stats: &Links, z: &Partition) -> f64 {
-        debug_assert!(self.n() > 100 || self.caches_are_true(stats, z));
-        Irm::sum_of_pairs(stats, z, |linked, all| self.coin.ln_evidence(linked, all))
+    fn ln_evidence(&self, stats: &Stats, z: &Partition) -> f64 {
+        match stats {
+            Stats::Few(few) => {
+                debug_assert!(self.n() > 100 || few.is_true(self.tables(), z));
+                few.ln_evidence(z)
+            }
+            Stats::Many(many) => {
+                debug_assert!(self.n() > 100 || self.caches_are_true(many, z));
+                Irm::sum_of_pairs(many, z, |linked, all| self.coin.ln_evidence(linked, all))
+            }
+        }
     }
 
     fn hypers(&self) -> Vec<Hyper> {
@@ -202,6 +245,7 @@ impl Model for Irm {
         let coin = BetaBernoulli::for_a_while(values[0], values[1], reach(self.n()));
         Irm {
             graph: self.graph.clone(),
+            compact: self.compact.as_ref().map(|_| Tables::new(&coin)),
             small: coin.in_tables(reach(self.n())),
             coin,
             beta: (values[0], values[1]),
@@ -209,19 +253,22 @@ impl Model for Irm {
         }
     }
 
-    fn ln_evidence_with(&self, values: &[f64], stats: &Links, z: &Partition) -> f64 {
+    fn ln_evidence_with(&self, values: &[f64], stats: &Stats, z: &Partition) -> f64 {
         let of = evidence_of_tosses((values[0], values[1]));
         Irm::sum_of_pairs(stats, z, |linked, all| of(linked, all - linked))
     }
 
-    fn refresh(&self, stats: &mut Links, z: &Partition) {
-        self.conclude_all(stats, z);
+    fn refresh(&self, stats: &mut Stats, _z: &Partition) {
+        match stats {
+            Stats::Few(few) => few.conclude_all(self.tables()),
+            Stats::Many(many) => self.conclude_all(many),
+        }
     }
 
-    fn predict(&self, stats: &Links, z: &Partition, (u, v): (u32, u32)) -> f64 {
+    fn predict(&self, stats: &Stats, z: &Partition, (u, v): (u32, u32)) -> f64 {
         let slot = |vertex: u32| z.slot_of(Item::new(vertex as usize));
-        let counts = stats.between(slot(u).index(), slot(v).index());
-        (counts.linked as f64 + self.beta.0) / (counts.all() as f64 + self.beta.0 + self.beta.1)
+        let (linked, all) = stats.linked_and_all(slot(u).index(), slot(v).index());
+        (linked as f64 + self.beta.0) / (all as f64 + self.beta.0 + self.beta.1)
     }
 
     fn ln_evidence_naive(&self, labels: &[u32]) -> f64 {
@@ -287,10 +334,14 @@ impl Model for Irm {
             units: self.units,
             unit: self.unit,
             small: self.small,
+            compact: self.compact.clone(),
         }
     }
 
     fn stats_bytes(&self, blocks: usize) -> u64 {
-        Links::bytes(blocks)
+        match self.compact.is_some() && blocks <= compact::MOST_SLOTS {
+            true => Compact::bytes(blocks),
+            false => Links::bytes(blocks),
+        }
     }
 }
