@@ -16,7 +16,7 @@ use crate::special::BetaBernoulli;
 /// Up to so many slots are few.
 pub(super) const MOST_SLOTS: usize = 16;
 /// So many vertices make a small network: all its pairs are in the tables, and there are enough of them for [`KEPT`] links.
-pub(super) const VERTICES: std::ops::RangeInclusive<usize> = 4..=180;
+pub(super) const VERTICES: std::ops::RangeInclusive<usize> = 4..=120;
 
 /// What a vertex adds is kept for 0, 1, … links to a block, fewer than these.
 const KEPT: usize = 4;
@@ -25,8 +25,8 @@ const KEPT: usize = 4;
 pub(super) type Counts = [u16; MOST_SLOTS];
 /// A number for each slot.
 type Row = [f64; MOST_SLOTS];
-/// Tables are so long.
-const COUNTS: usize = 1 << 14;
+/// Tables are so long. Longer ones for larger networks would take longer to make than they gain where hyper-parameters are sampled.
+const COUNTS: usize = 1 << 13;
 /// A number for every count.
 type Table = [f64; COUNTS];
 
@@ -50,25 +50,17 @@ pub(super) struct Tables {
     plus: Box<Table>,
     minus: Box<Table>,
     both: Box<Table>,
-    /// `minus`, [`KEPT`] − 1 entries further, so that what came before an entry can be looked up with it.
-    before: Box<Table>,
 }
 
 impl Tables {
     /// The tables of a coin, which are no longer than these.
     pub(super) fn new(coin: &BetaBernoulli) -> Self {
-        let table = |known: &[f64], first: usize| {
+        let [plus, minus, both] = coin.tables().map(|known| {
             let mut table = vec![0.0; COUNTS];
-            table[first..][..known.len()].copy_from_slice(known);
+            table[..known.len()].copy_from_slice(known);
             table.try_into().expect("as long as it was made")
-        };
-        let [plus, minus, both] = coin.tables();
-        Tables {
-            plus: table(plus, 0),
-            minus: table(minus, 0),
-            both: table(both, 0),
-            before: table(minus, KEPT - 1),
-        }
+        });
+        Tables { plus, minus, both }
     }
 
     /// ln of the evidence of pairs.
@@ -81,15 +73,14 @@ impl Tables {
     /// there are.
     #[inline(always)]
     fn gains(&self, linked: u16, all: u16, more: u16) -> [f64; KEPT] {
-        let some = |table: &Table, from: u16| -> [f64; KEPT] {
-            *table[usize::from(from)..].first_chunk().expect("tables are long enough")
-        };
-        let (plus, unlinked) = (some(&self.plus, linked), all - linked);
-        let minus = some(&self.before, unlinked + more);
-        let minus_now = at(&self.minus, unlinked);
+        let plus: &[f64; KEPT] =
+            self.plus[usize::from(linked)..].first_chunk().expect("tables are long enough");
+        let unlinked = all - linked;
+        let minus = at(&self.minus, unlinked);
         let tossed = at(&self.both, all + more) - at(&self.both, all);
         std::array::from_fn(|new| {
-            (plus[new] - plus[0]) + ((minus[KEPT - 1 - new] - minus_now) - tossed)
+            let zeros = usize::from(unlinked + more).wrapping_sub(new) % COUNTS;
+            (plus[new] - plus[0]) + ((self.minus[zeros] - minus) - tossed)
         })
     }
 }
