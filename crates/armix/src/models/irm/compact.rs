@@ -137,6 +137,11 @@ impl Between for Compact {
         let pairs = &self.pairs[l];
         (u64::from(pairs.linked[k]), u64::from(pairs.all[k]))
     }
+
+    #[inline(always)]
+    fn links_of(&self, load: &VertexLoad, slot: usize) -> u64 {
+        u64::from(load.linked.with_few()[slot])
+    }
 }
 
 impl Compact {

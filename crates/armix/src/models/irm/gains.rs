@@ -52,8 +52,7 @@ impl Irm {
         } else {
             self.gains_by_blocks::<HIDDEN>(stats, load, home, z, slots, gains);
         }
-        let links = |l: usize| load.linked.to(l);
-        self.check_gains::<HIDDEN>(stats, load, links, home, z, slots, gains);
+        self.check_gains::<HIDDEN>(stats, load, home, z, slots, gains);
     }
 
     /// In debug builds: whether fast gains are those by definition. In small problems, so that tests stay fast.
@@ -62,7 +61,6 @@ impl Irm {
         &self,
         stats: &impl Between,
         load: &VertexLoad,
-        links: impl Fn(usize) -> u64,
         home: Option<Slot>,
         z: &Partition,
         slots: &[Slot],
@@ -70,7 +68,7 @@ impl Irm {
     ) {
         if cfg!(debug_assertions) && load.m == 1 && self.n() <= 100 {
             let mut plain = vec![0.0; gains.len()];
-            self.gains_of_many::<HIDDEN>(stats, load, links, home, z, slots, &mut plain);
+            self.gains_of_many::<HIDDEN>(stats, load, home, z, slots, &mut plain);
             for (fast, plain) in gains.iter().zip(plain) {
                 let error = (fast - plain).abs();
                 assert!(error < 1e-9 * plain.abs().max(1.0), "a gain is {fast}, not {plain}");
@@ -89,12 +87,11 @@ impl Irm {
         slots: &[Slot],
         gains: &mut [f64],
     ) {
-        let links = |l: usize| u64::from(load.linked.with_few()[l]);
         match load.m {
             1 => stats.gains(tables, load, home, z, slots, gains),
-            _ => self.gains_of_many::<false>(stats, load, links, home, z, slots, gains),
+            _ => self.gains_of_many::<false>(stats, load, home, z, slots, gains),
         }
-        self.check_gains::<false>(stats, load, links, home, z, slots, gains);
+        self.check_gains::<false>(stats, load, home, z, slots, gains);
     }
 
     /// The gains of vertices, block by block; of a single vertex in O(slots · blocks with links to it).
@@ -109,8 +106,7 @@ impl Irm {
         gains: &mut [f64],
     ) {
         if load.m != 1 {
-            let links = |l: usize| load.linked.to(l);
-            return self.gains_of_many::<HIDDEN>(stats, load, links, home, z, slots, gains);
+            return self.gains_of_many::<HIDDEN>(stats, load, home, z, slots, gains);
         }
         let home = home.map(|home| HomeLoad::new::<HIDDEN>(stats, load, home.index()));
         let home = home.as_ref();
@@ -517,7 +513,6 @@ impl Irm {
         &self,
         stats: &impl Between,
         load: &VertexLoad,
-        links: impl Fn(usize) -> u64,
         home: Option<Slot>,
         z: &Partition,
         slots: &[Slot],
@@ -528,7 +523,7 @@ impl Irm {
         // What C brings to a block of z: links, and observed pairs.
         let brings = |l: Slot| {
             let unseen = load.hidden.to_if::<HIDDEN>(l.index());
-            (links(l.index()), m * size(l) - unseen)
+            (stats.links_of(load, l.index()), m * size(l) - unseen)
         };
         for (&slot, gain) in slots.iter().zip(gains) {
             // The pairs between two blocks without C.
@@ -547,7 +542,7 @@ impl Irm {
                 sum += self.coin.gain(linked, all, new, more);
             }
             // Within the block.
-            let new = links(slot.index()) + u64::from(load.linked.inner);
+            let new = stats.links_of(load, slot.index()) + u64::from(load.linked.inner);
             let mut more = pairs(size(slot) + m) - pairs(size(slot));
             if HIDDEN {
                 more -= load.hidden.to(slot.index()) + u64::from(load.hidden.inner);

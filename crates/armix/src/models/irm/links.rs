@@ -93,6 +93,9 @@ pub(super) trait Between {
 
     /// The linked pairs between two slots, or within one; and the observed ones.
     fn linked_and_all(&self, l: usize, k: usize) -> (u64, u64);
+
+    /// The linked pairs that vertices have with a slot, where they are counted for such statistics.
+    fn links_of(&self, load: &VertexLoad, slot: usize) -> u64;
 }
 
 impl Between for Links {
@@ -105,6 +108,11 @@ impl Between for Links {
     fn linked_and_all(&self, l: usize, k: usize) -> (u64, u64) {
         let counts = self.between(l, k);
         (counts.linked, counts.all())
+    }
+
+    #[inline(always)]
+    fn links_of(&self, load: &VertexLoad, slot: usize) -> u64 {
+        load.linked.to(slot)
     }
 }
 
@@ -399,7 +407,7 @@ impl Irm {
     }
 
     /// What other statistics count of so many slots, with all that follows from it.
-    pub(super) fn links_of(&self, counted: &impl Between, slots: usize) -> Links {
+    pub(super) fn links_from(&self, counted: &impl Between, slots: usize) -> Links {
         let mut stats = Links::default();
         stats.grow(slots);
         for l in 0..slots {

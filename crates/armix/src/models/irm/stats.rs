@@ -3,6 +3,7 @@
 use super::Irm;
 use super::compact::{Compact, MOST_SLOTS};
 use super::links::{Between, Links};
+use super::load::VertexLoad;
 
 /// What is counted of the blocks, and what follows from it.
 #[derive(Debug)]
@@ -46,6 +47,14 @@ impl Between for Stats {
             Stats::Many(many) => many.linked_and_all(l, k),
         }
     }
+
+    #[inline(always)]
+    fn links_of(&self, load: &VertexLoad, slot: usize) -> u64 {
+        match self {
+            Stats::Few(few) => few.links_of(load, slot),
+            Stats::Many(many) => many.links_of(load, slot),
+        }
+    }
 }
 
 impl Irm {
@@ -55,7 +64,7 @@ impl Irm {
             Stats::Many(many) => many.grow(slots),
             Stats::Few(few) if slots <= MOST_SLOTS => few.grow(slots),
             Stats::Few(few) => {
-                let mut many = self.links_of(few, few.slots());
+                let mut many = self.links_from(few, few.slots());
                 many.grow(slots);
                 *stats = Stats::Many(many);
             }
