@@ -507,7 +507,7 @@ impl Irm {
     }
 
     /// The gains of any set of vertices by definition, in O(slots · blocks); also the twin that
-    /// [`Irm::gains_of_one`] is held against.
+    /// all fast gains of a single vertex are held against.
     #[inline(never)]
     fn gains_of_many<const HIDDEN: bool>(
         &self,
