@@ -44,7 +44,7 @@ impl Slot {
 }
 
 /// Stands for all slots from this one on, and for nowhere.
-const FAR: u8 = u8::MAX;
+pub(crate) const FAR: u8 = u8::MAX;
 
 /// A slot in a byte.
 #[inline(always)]

@@ -1,5 +1,7 @@
 //! The Beta-Bernoulli mixture: rows of a binary table, columns independent within a block.
 
+mod rows;
+
 use crate::data::{BinaryTable, MISSING};
 use crate::error::Result;
 use crate::hyper::{Hyper, HyperPrior};
@@ -7,6 +9,7 @@ use crate::model::Model;
 use crate::partition::{Item, Partition, Slot};
 use crate::prior::positive;
 use crate::special::{BetaBernoulli, LnTable, evidence_of_tosses};
+use rows::{ColumnCounts, MASKS, NARROW, PackedTable, RowLoad};
 use std::sync::Arc;
 
 /// log p(A | z) = Σ_k Σ_i ln B(N⁺_ik + β⁺, N⁻_ik + β⁻) / B(β⁺, β⁻). Missing cells count as neither.
@@ -25,61 +28,13 @@ pub struct Bernoulli {
     /// The columns, and whether a cell is missing: asked so often that they are not looked up in the data.
     d: usize,
     any_missing: bool,
+    /// Whether the columns are few, and no cell is missing.
+    narrow: bool,
     coin: BetaBernoulli,
     ln_plus: LnTable,
     ln_minus: LnTable,
     ln_both: LnTable,
     beta: (f64, f64),
-}
-
-/// A table with its cells packed.
-#[derive(Debug)]
-struct PackedTable {
-    table: BinaryTable,
-    ones: Bits,
-    /// `None` if no cell of the table is missing.
-    missing: Option<Bits>,
-}
-
-impl PackedTable {
-    fn new(table: BinaryTable) -> Self {
-        PackedTable {
-            ones: Bits::new(&table, 1),
-            missing: table.has_missing().then(|| Bits::new(&table, MISSING)),
-            table,
-        }
-    }
-}
-
-/// Which cells of a table have a value, 64 of them in a word.
-#[derive(Debug, Clone)]
-struct Bits {
-    words_per_row: usize,
-    words: Vec<u64>,
-}
-
-impl Bits {
-    fn new(table: &BinaryTable, value: u8) -> Self {
-        let pack = |cells: &[u8]| {
-            (cells.iter().rev()).fold(0, |word, &cell| word << 1 | u64::from(cell == value))
-        };
-        let words = (0..table.n()).flat_map(|i| table.row(i).chunks(64).map(pack)).collect();
-        Bits { words_per_row: table.d().div_ceil(64), words }
-    }
-
-    /// Calls `visit` with every column of a row that has the value.
-    #[inline]
-    fn for_each(&self, row: usize, mut visit: impl FnMut(usize)) {
-        for (at, &word) in
-            self.words[row * self.words_per_row..][..self.words_per_row].iter().enumerate()
-        {
-            let mut left = word;
-            while left != 0 {
-                visit(64 * at + left.trailing_zeros() as usize);
-                left &= left - 1;
-            }
-        }
-    }
 }
 
 /// The statistics of the blocks, one row of columns a slot.
@@ -91,31 +46,17 @@ pub struct Cells {
     ones: Vec<u32>,
     /// How many cells are missing; stays empty if none is.
     missing: Vec<u32>,
-    /// What the evidence grows by with a row that joins …
-    joining: Kept,
-    /// … and with a row that is here, as if it were not and joined.
-    staying: Kept,
-}
-
-/// What is kept of the blocks, always as computed from the counts, so that it does not matter how they came about.
-#[derive(Debug, Default)]
-struct Kept {
-    /// For each slot, what the evidence grows by with a row of zeros …
+    /// What the evidence grows by with a row of zeros: for each slot with a row that joins, and with a row that is here, as if it were not
+    /// and joined. All that is kept is always as computed from the counts, so that it does not matter how they came about.
     zeros: Vec<f64>,
-    /// … and for each slot and column, how much more it grows with a one there.
+    /// How much more it grows with a one in each column.
     contrast: Vec<f64>,
 }
 
-impl Kept {
-    fn copy_from(&mut self, source: &Self) {
-        self.zeros.clone_from(&source.zeros);
-        self.contrast.clone_from(&source.contrast);
-    }
-
-    fn grow(&mut self, slots: usize, d: usize) {
-        self.zeros.resize(slots, 0.0);
-        self.contrast.resize(slots * d, 0.0);
-    }
+/// Where it is kept what the evidence grows by with a row that joins a slot, or stays there.
+#[inline(always)]
+fn kept_row(slot: usize, at_home: bool) -> usize {
+    2 * slot + usize::from(at_home)
 }
 
 impl Clone for Cells {
@@ -128,65 +69,8 @@ impl Clone for Cells {
         self.size.clone_from(&source.size);
         self.ones.clone_from(&source.ones);
         self.missing.clone_from(&source.missing);
-        self.joining.copy_from(&source.joining);
-        self.staying.copy_from(&source.staying);
-    }
-}
-
-/// What a set of rows carries: how many they are, and their ones and missing cells in each column.
-#[derive(Debug)]
-pub struct RowLoad {
-    m: u32,
-    ones: ColumnCounts,
-    missing: ColumnCounts,
-}
-
-/// Counts by column, zero except in the columns of `at`.
-#[derive(Debug)]
-struct ColumnCounts {
-    at: Vec<u32>,
-    count: Vec<u32>,
-}
-
-impl ColumnCounts {
-    fn new(d: usize) -> Self {
-        ColumnCounts { at: Vec::with_capacity(d), count: vec![0; d] }
-    }
-
-    #[inline]
-    fn weigh(&mut self, items: &[Item], bits: &Bits) {
-        let ColumnCounts { at, count } = self;
-        at.drain(..).for_each(|column| count[column as usize] = 0);
-        if let [row] = items {
-            bits.for_each(row.index(), |column| {
-                at.push(column as u32);
-                count[column] = 1;
-            });
-            return;
-        }
-        for item in items {
-            bits.for_each(item.index(), |column| {
-                if count[column] == 0 {
-                    at.push(column as u32);
-                }
-                count[column] += 1;
-            });
-        }
-    }
-
-    /// Takes over what is known of all columns.
-    fn copy(&mut self, counts: &[u32]) {
-        self.count.copy_from_slice(counts);
-        self.at.clear();
-        self.at.extend((0..counts.len() as u32).filter(|&column| counts[column as usize] > 0));
-    }
-
-    fn add_to(&self, sums: &mut [u32]) {
-        self.at.iter().for_each(|&c| sums[c as usize] += self.count[c as usize]);
-    }
-
-    fn sub_from(&self, sums: &mut [u32]) {
-        self.at.iter().for_each(|&c| sums[c as usize] -= self.count[c as usize]);
+        self.zeros.clone_from(&source.zeros);
+        self.contrast.clone_from(&source.contrast);
     }
 }
 
@@ -199,9 +83,11 @@ impl Bernoulli {
     }
 
     fn of(data: Arc<PackedTable>, beta: (f64, f64)) -> Self {
-        let n = data.table.n() as u64;
+        let (n, d) = (data.table.n() as u64, data.table.d());
+        let narrow = d <= NARROW && data.missing.is_none();
         Bernoulli {
-            d: data.table.d(),
+            d,
+            narrow,
             any_missing: data.missing.is_some(),
             data,
             coin: BetaBernoulli::new(beta.0, beta.1, n),
@@ -215,6 +101,12 @@ impl Bernoulli {
     /// The data.
     pub fn table(&self) -> &BinaryTable {
         &self.data.table
+    }
+
+    /// What is kept of a block has room for so many columns.
+    #[inline(always)]
+    fn stride(&self) -> usize {
+        if self.narrow { self.d.next_multiple_of(8) } else { self.d }
     }
 
     /// Where the columns of a slot are in the statistics.
@@ -252,27 +144,21 @@ impl Bernoulli {
 
     /// Brings the gains of a slot up to date with its counts.
     fn refresh_slot(&self, stats: &mut Cells, slot: usize) {
-        self.refresh_kept(stats, slot, 0, |stats| &mut stats.joining);
-        self.refresh_kept(stats, slot, 1, |stats| &mut stats.staying);
+        self.refresh_kept(stats, slot, 0);
+        self.refresh_kept(stats, slot, 1);
     }
 
     /// The same for what is kept of a block that has so many rows fewer. Where there would be fewer than none it does not
     /// matter: no row has such a cell.
     #[inline(always)]
-    fn refresh_kept(
-        &self,
-        stats: &mut Cells,
-        slot: usize,
-        fewer: u32,
-        kept: impl Fn(&mut Cells) -> &mut Kept,
-    ) {
+    fn refresh_kept(&self, stats: &mut Cells, slot: usize, fewer: u32) {
         let less = |count: u32| count.saturating_sub(fewer);
-        let d = self.d;
+        let (d, row) = (self.d, kept_row(slot, fewer == 1));
         let mut zeros = 0.0;
         for column in 0..d {
             let (ones, total) = self.counts(stats, slot, column);
             let ln_zero = self.ln_minus.at(less(total - ones));
-            kept(stats).contrast[slot * d + column] = self.ln_plus.at(less(ones)) - ln_zero;
+            stats.contrast[row * self.stride() + column] = self.ln_plus.at(less(ones)) - ln_zero;
             zeros += ln_zero;
             if self.any_missing {
                 zeros -= self.ln_both.at(less(total));
@@ -281,15 +167,53 @@ impl Bernoulli {
         if !self.any_missing {
             zeros -= d as f64 * self.ln_both.at(less(stats.size[slot]));
         }
-        kept(stats).zeros[slot] = zeros;
+        stats.zeros[row] = zeros;
+    }
+
+    /// [`Model::gains`] of a single narrow row without missing cells, all columns of which are so many bytes.
+    #[inline(never)]
+    fn gains_of_narrow<const BYTES: usize>(
+        &self,
+        stats: &Cells,
+        word: u64,
+        home: Option<Slot>,
+        slots: &[Slot],
+        gains: &mut [f64],
+    ) {
+        let masks: [_; BYTES] = std::array::from_fn(|at| &MASKS[(word >> (8 * at)) as usize % 256]);
+        for (&slot, gain) in slots.iter().zip(gains) {
+            let row = kept_row(slot.index(), home == Some(slot));
+            let contrast = &stats.contrast.as_chunks::<8>().0[row * BYTES..][..BYTES];
+            let mut sums = [0.0; 4];
+            for (contrast, masks) in contrast.iter().zip(masks) {
+                for at in 0..8 {
+                    sums[at % 4] += f64::from_bits(contrast[at].to_bits() & masks[at]);
+                }
+            }
+            *gain = stats.zeros[row] + ((sums[0] + sums[1]) + (sums[2] + sums[3]));
+        }
     }
 
     /// [`Model::gains`] of a single row, by the kept gains.
-    #[inline]
+    #[inline(never)]
+    fn gains_of_one(
+        &self,
+        stats: &Cells,
+        load: &RowLoad,
+        home: Option<Slot>,
+        slots: &[Slot],
+        gains: &mut [f64],
+    ) {
+        for (slot, gain) in slots.iter().zip(gains) {
+            *gain = self.gain_of_one(stats, load, home == Some(*slot), slot.index());
+        }
+    }
+
+    #[inline(always)]
     fn gain_of_one(&self, stats: &Cells, load: &RowLoad, at_home: bool, slot: usize) -> f64 {
-        let kept = if at_home { &stats.staying } else { &stats.joining };
-        let contrast = &kept.contrast[self.columns(slot)];
-        let mut sum = kept.zeros[slot];
+        let row = kept_row(slot, at_home);
+        let contrast = &stats.contrast[row * self.stride()..][..self.d];
+        let mut sum = stats.zeros[row];
         // Four sums at a time: additions that wait for each other are slow.
         let mut quads = load.ones.at.chunks_exact(4);
         let mut sums = [0.0; 4];
@@ -311,11 +235,36 @@ impl Bernoulli {
     }
 
     /// [`Model::gains`] of any set of rows, by definition.
-    #[inline]
+    #[inline(never)]
+    fn gains_of_many(
+        &self,
+        stats: &Cells,
+        load: &RowLoad,
+        home: Option<Slot>,
+        slots: &[Slot],
+        gains: &mut [f64],
+    ) {
+        for (slot, gain) in slots.iter().zip(gains) {
+            *gain = self.gain_of_many(stats, load, home == Some(*slot), slot.index());
+        }
+    }
+
+    #[inline(always)]
     fn gain_of_many(&self, stats: &Cells, load: &RowLoad, at_home: bool, slot: usize) -> f64 {
+        let new = |column: usize| load.ones.of(column, load.m);
+        if !self.any_missing {
+            let there = if at_home { load.m } else { 0 };
+            let columns = stats.ones[self.columns(slot)].iter().enumerate().map(|(c, &ones)| {
+                let new = new(c);
+                let ones = if at_home { ones - new } else { ones };
+                (u64::from(ones), u64::from(new))
+            });
+            let total = u64::from(stats.size[slot] - there);
+            return self.coin.gain_of_all(total, load.m.into(), columns);
+        }
         let column_gain = |column: usize| {
             let (mut ones, mut total) = self.counts(stats, slot, column);
-            let (new, more) = (load.ones.count[column], load.m - load.missing.count[column]);
+            let (new, more) = (new(column), load.m - load.missing.of(column, load.m));
             if at_home {
                 (ones, total) = (ones - new, total - more);
             }
@@ -339,8 +288,8 @@ impl Model for Bernoulli {
     }
 
     fn empty_load(&self) -> RowLoad {
-        let d = self.d;
-        RowLoad { m: 0, ones: ColumnCounts::new(d), missing: ColumnCounts::new(d) }
+        let (d, narrow) = (self.d, self.narrow);
+        RowLoad { m: 0, ones: ColumnCounts::new(d, narrow), missing: ColumnCounts::new(d, false) }
     }
 
     fn grow(&self, stats: &mut Cells, slots: usize) {
@@ -352,8 +301,8 @@ impl Model for Bernoulli {
             if self.any_missing {
                 stats.missing.resize((slot + 1) * d, 0);
             }
-            stats.joining.grow(slot + 1, d);
-            stats.staying.grow(slot + 1, d);
+            stats.zeros.resize(kept_row(slot + 1, false), 0.0);
+            stats.contrast.resize(kept_row(slot + 1, false) * self.stride(), 0.0);
             self.refresh_slot(stats, slot);
         }
     }
@@ -370,10 +319,13 @@ impl Model for Bernoulli {
         &self,
         stats: &Cells,
         items: &[Item],
-        _z: &Partition,
+        z: &Partition,
         slot: Slot,
         load: &mut RowLoad,
     ) {
+        if let [_] = items {
+            return self.weigh(items, z, load); // a single row is carried in another way
+        }
         let columns = self.columns(slot.index());
         load.m = items.len() as u32;
         load.ones.copy(&stats.ones[columns.clone()]);
@@ -385,9 +337,9 @@ impl Model for Bernoulli {
     fn add(&self, stats: &mut Cells, load: &RowLoad, _z: &Partition, slot: Slot) {
         let columns = self.columns(slot.index());
         stats.size[slot.index()] += load.m;
-        load.ones.add_to(&mut stats.ones[columns.clone()]);
+        load.ones.add_to(&mut stats.ones[columns.clone()], load.m);
         if self.any_missing {
-            load.missing.add_to(&mut stats.missing[columns]);
+            load.missing.add_to(&mut stats.missing[columns], load.m);
         }
         self.refresh_slot(stats, slot.index());
     }
@@ -395,9 +347,9 @@ impl Model for Bernoulli {
     fn sub(&self, stats: &mut Cells, load: &RowLoad, _z: &Partition, slot: Slot) {
         let columns = self.columns(slot.index());
         stats.size[slot.index()] -= load.m;
-        load.ones.sub_from(&mut stats.ones[columns.clone()]);
+        load.ones.sub_from(&mut stats.ones[columns.clone()], load.m);
         if self.any_missing {
-            load.missing.sub_from(&mut stats.missing[columns]);
+            load.missing.sub_from(&mut stats.missing[columns], load.m);
         }
         self.refresh_slot(stats, slot.index());
     }
@@ -428,16 +380,19 @@ impl Model for Bernoulli {
         slots: &[Slot],
         gains: &mut [f64],
     ) {
-        for (&slot, gain) in slots.iter().zip(gains) {
-            let (k, at_home) = (slot.index(), home == Some(slot));
-            *gain = match load.m {
-                1 => self.gain_of_one(stats, load, at_home, k),
-                _ => self.gain_of_many(stats, load, at_home, k),
-            };
-            // The gain of several rows is the plain one.
-            if cfg!(debug_assertions) && load.m == 1 {
-                let plain = self.gain_of_many(stats, load, at_home, k);
-                let error = (*gain - plain).abs();
+        match (load.m, self.narrow) {
+            (1, true) if self.stride() == 8 => {
+                self.gains_of_narrow::<1>(stats, load.ones.word, home, slots, gains);
+            }
+            (1, true) => self.gains_of_narrow::<2>(stats, load.ones.word, home, slots, gains),
+            (1, false) => self.gains_of_one(stats, load, home, slots, gains),
+            _ => self.gains_of_many(stats, load, home, slots, gains),
+        }
+        if cfg!(debug_assertions) && load.m == 1 {
+            let mut plain = vec![0.0; gains.len()];
+            self.gains_of_many(stats, load, home, slots, &mut plain);
+            for (gain, plain) in gains.iter().zip(plain) {
+                let error = (gain - plain).abs();
                 assert!(error < 1e-9 * plain.abs().max(1.0), "a gain is {gain}, not {plain}");
             }
         }
@@ -521,7 +476,7 @@ impl Model for Bernoulli {
     }
 
     fn stats_bytes(&self, blocks: usize) -> u64 {
-        let cell = 20 + 4 * u64::from(self.any_missing);
-        blocks as u64 * (cell * self.d as u64 + 20)
+        let counts = self.d as u64 * (4 + 4 * u64::from(self.any_missing));
+        blocks as u64 * (counts + 16 * self.stride() as u64 + 20)
     }
 }

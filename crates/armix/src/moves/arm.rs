@@ -51,8 +51,7 @@ impl Informed {
     ) -> (&'a Cells, Reconfiguration<'a, M>) {
         let Informed { cells, buffers } = self;
         cells.refine(phi, state.z());
-        let seats = (cells.of(phi.i), cells.of(phi.j));
-        (cells, Reconfiguration::open(phi, state, seats, chooser, buffers))
+        (cells, Reconfiguration::open(phi, state, cells.seated(), chooser, buffers))
     }
 }
 
@@ -79,7 +78,7 @@ impl<M: Model> Proposal<M> for ArmInner {
         // 1-4.
         let (c, mut z) = self.0.open(phi, state, chooser);
         // 5-8. The cells that are not placed, the largest first.
-        for a in c.others(phi) {
+        for a in c.others() {
             if z.is_inside(a[0]) {
                 z.sweep(a);
             }
@@ -87,10 +86,10 @@ impl<M: Model> Proposal<M> for ArmInner {
         // 9-. Every item that has not been updated. The first of a cell is its earmark: it was
         // updated with the cell, and a second update would open a second path. The cells of i and j
         // were seated, not swept: i and j are their earmarks, wherever they stand in the order.
-        for h in singles(phi) {
-            let updated = c.is_earmark_of_others(h[0], phi) && z.is_inside(h[0]);
+        for (h, earmark) in c.all_singles(phi) {
+            let updated = earmark && z.is_inside(*h);
             if !updated {
-                z.sweep(h);
+                z.sweep(phi.unit(h));
             }
         }
         z.close()
@@ -107,13 +106,16 @@ pub struct Arm(Informed);
 impl<M: Model> Proposal<M> for Arm {
     fn propose(&mut self, phi: &Phi, state: &mut State<M>, chooser: &mut dyn Chooser) -> f64 {
         let (c, mut z) = self.0.open(phi, state, chooser);
-        for a in c.others(phi) {
+        for a in c.others() {
             z.sweep(a);
         }
-        for h in singles(phi) {
-            if !c.is_earmark_of_others(h[0], phi) {
-                z.sweep(h);
-            }
+        // All that are inside, then all others: a way back that is too unlikely is given up sooner, and processors foresee that the next
+        // has as many candidates as this one. The order may depend on z, as that of the cells does.
+        for h in c.insiders() {
+            z.sweep_insiders(phi.unit(h));
+        }
+        for h in c.outsiders() {
+            z.sweep_outsiders(phi.unit(h));
         }
         z.close()
     }
@@ -127,7 +129,7 @@ pub struct ArmCells(Informed);
 impl<M: Model> Proposal<M> for ArmCells {
     fn propose(&mut self, phi: &Phi, state: &mut State<M>, chooser: &mut dyn Chooser) -> f64 {
         let (c, mut z) = self.0.open(phi, state, chooser);
-        for a in c.others(phi) {
+        for a in c.others() {
             z.sweep(a);
         }
         z.close()

@@ -102,12 +102,14 @@ impl Phi {
     }
 
     /// What moves together with an item, which leads it; nothing if another leads the item.
+    #[inline]
     pub fn unit<'a>(&'a self, item: &'a Item) -> &'a [Item] {
         self.units.led_by(item)
     }
 
     /// Whether an item leads others than i and j.
+    #[inline]
     pub fn leads_others(&self, item: Item) -> bool {
-        self.units.leader(item) == item && item != self.i && item != self.j
+        (self.units.leader(item) == item) & (item != self.i) & (item != self.j)
     }
 }

@@ -8,7 +8,7 @@ use super::Phi;
 use crate::model::Model;
 use crate::partition::{Item, Slot};
 use crate::state::State;
-use crate::sweep::{Buffers, Choice, Chooser, Offer, Way, sweep};
+use crate::sweep::{Buffers, Chooser, Offer, Way, sweep};
 
 /// Buffers of [`Reconfiguration`].
 #[derive(Debug, Default)]
@@ -91,19 +91,29 @@ impl<'a, M: Model> Reconfiguration<'a, M> {
 
     /// Sweeps some items jointly: a cell, or a single item.
     pub fn sweep(&mut self, items: &[Item]) {
+        match self.is_inside(items[0]) {
+            true => self.sweep_insiders(items),
+            false => self.sweep_outsiders(items),
+        }
+    }
+
+    /// The same, if they came from z_i ∪ z_j: anywhere.
+    #[inline(never)]
+    pub fn sweep_insiders(&mut self, items: &[Item]) {
         if !self.way.leads_on() {
             return; // the chooser has lost its way already
         }
-        let choice = if self.is_inside(items[0]) {
-            sweep(self.state, items, Offer::Everything, self.chooser, &mut self.buffers.sweep)
-        } else {
-            self.sweep_outsiders(items)
-        };
+        let buffers = &mut self.buffers.sweep;
+        let choice = sweep(self.state, items, Offer::Everything, self.chooser, buffers);
         self.way.go(choice);
     }
 
-    /// Home, even if they are elsewhere now or it is empty; or the block of i; or that of j.
-    fn sweep_outsiders(&mut self, items: &[Item]) -> Choice {
+    /// The same, if they did not: home, even if they are elsewhere now or it is empty; or the block of i; or that of j.
+    #[inline(never)]
+    pub fn sweep_outsiders(&mut self, items: &[Item]) {
+        if !self.way.leads_on() {
+            return;
+        }
         let home = self.buffers.home[items[0].index()];
         let [at_i, at_j] = self.seats;
         let m = items.len() as u32;
@@ -123,7 +133,7 @@ impl<'a, M: Model> Reconfiguration<'a, M> {
         let are_home = self.state.z().slot_of(items[0]) == home;
         self.buffers.still_home[home.index()] =
             still_home + m * u32::from(are_home) - m * u32::from(were_home);
-        choice
+        self.way.go(choice);
     }
 
     /// Ends the move: ln T.

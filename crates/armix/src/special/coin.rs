@@ -94,6 +94,28 @@ impl BetaBernoulli {
         }
     }
 
+    /// The same of many pairs of (ones, total) and (new, more) that have `total` and `more` in common; these are told by their ones.
+    #[inline(always)]
+    pub fn gain_of_all(
+        &self,
+        total: u64,
+        more: u64,
+        ones_and_new: impl ExactSizeIterator<Item = (u64, u64)>,
+    ) -> f64 {
+        if !self.in_tables(total + more) {
+            return ones_and_new.map(|(ones, new)| self.gain(ones, total, new, more)).sum();
+        }
+        let [plus, minus, both] = self.tables();
+        let count = ones_and_new.len() as f64;
+        let mut sum = 0.0;
+        for (ones, new) in ones_and_new {
+            let (zeros, new_zeros) = (total - ones, more - new);
+            sum += (plus[(ones + new) as usize] - plus[ones as usize])
+                + (minus[(zeros + new_zeros) as usize] - minus[zeros as usize]);
+        }
+        sum - count * (both[(total + more) as usize] - both[total as usize])
+    }
+
     #[inline(never)]
     fn gain_large(&self, ones: u64, zeros: u64, new_ones: u64, new_zeros: u64) -> f64 {
         let (total, more) = (ones + zeros, new_ones + new_zeros);

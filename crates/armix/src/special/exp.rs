@@ -6,6 +6,9 @@ pub const LANES: usize = 2;
 /// The exponential of what is not larger is 0.
 const LEAST: f64 = -50.0;
 
+/// So many numbers are few.
+const FEW: usize = 4;
+
 /// 1/2!, 1/3!, … 1/13!.
 const FACTORIALS: [f64; 12] = {
     let mut inverse = [0.5; 12];
@@ -30,8 +33,8 @@ pub fn exponentials(values: &[f64], largest: f64, out: &mut [f64]) -> f64 {
     let mut sums = [0.0; LANES];
     for (x, y) in values.as_chunks::<LANES>().0.iter().zip(out.as_chunks_mut::<LANES>().0) {
         let x = x.map(|x| x - largest);
-        // Where there are many candidates most are hopeless, and so are their neighbours.
-        if x.iter().all(|&x| x <= LEAST) {
+        // Where there are many candidates most are hopeless, and so are their neighbours. Where there are few, nothing can foresee it.
+        if values.len() > FEW && x.iter().all(|&x| x <= LEAST) {
             *y = [0.0; LANES];
             continue;
         }

@@ -101,7 +101,7 @@ struct EarmarkTwice(Informed);
 impl<M: Model> Proposal<M> for EarmarkTwice {
     fn propose(&mut self, phi: &Phi, state: &mut State<M>, chooser: &mut dyn Chooser) -> f64 {
         let (c, mut z) = self.0.open(phi, state, chooser);
-        for a in c.others(phi) {
+        for a in c.others() {
             if z.is_inside(a[0]) {
                 z.sweep(a);
             }

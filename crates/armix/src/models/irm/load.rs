@@ -2,7 +2,7 @@
 
 use super::compact::{Counts, MOST_SLOTS};
 use super::links::Lanes;
-use crate::partition::{Item, Partition, Slot};
+use crate::partition::{FAR, Item, Partition, Slot};
 
 /// How many vertices there are in the set, and their linked and hidden pairs.
 #[derive(Debug)]
@@ -18,14 +18,15 @@ pub struct VertexLoad {
 /// The pairs of one kind that a set of vertices has with every block, and among themselves.
 #[derive(Debug)]
 pub(super) struct PairLoad {
-    /// By slot; zero except in the slots of `touched`.
+    /// By slot; zero except in the slots of `touched`. As long as slots fit into a byte, pairs with what is placed nowhere are counted at
+    /// [`FAR`], where they do no harm.
     to: Vec<u32>,
     /// As long as `to`, so that there is always room; the first `count` are meant.
     touched: Vec<Slot>,
     count: usize,
     pub(super) inner: u32,
-    /// Marks the members of the set while their inner pairs are counted.
-    member: Vec<bool>,
+    /// A bit for every vertex; all are 0 between two sets.
+    member: Vec<u64>,
     /// The pairs with each of a few slots, beside all that is above or, as long as there is room for another slot,
     /// instead of `to` and `touched`.
     few: Counts,
@@ -45,6 +46,13 @@ const ONE: [Counts; 2 * MOST_SLOTS] = {
     one
 };
 
+/// Counts the pair with a vertex in one of a few slots, or nowhere.
+#[inline(always)]
+fn add_one(few: &mut Counts, z: &Partition, vertex: u32) {
+    let one = &ONE[usize::from(z.byte_of(vertex as usize)) % ONE.len()];
+    few.iter_mut().zip(one).for_each(|(few, one)| *few += one);
+}
+
 impl PairLoad {
     pub(super) fn new(n: usize, compact: bool) -> Self {
         PairLoad {
@@ -52,7 +60,7 @@ impl PairLoad {
             touched: Vec::new(),
             count: 0,
             inner: 0,
-            member: vec![false; n],
+            member: vec![0; n.div_ceil(64)],
             few: Counts::default(),
             compact,
         }
@@ -68,19 +76,15 @@ impl PairLoad {
         match items {
             [vertex] if self.compact && z.slots() < MOST_SLOTS => {
                 let mut few = Counts::default();
-                for &neighbour in neighbours(vertex.index()) {
-                    let one = &ONE[usize::from(z.byte_of(neighbour as usize)) % ONE.len()];
-                    few.iter_mut().zip(one).for_each(|(few, one)| *few += one);
-                }
+                neighbours(vertex.index()).iter().for_each(|&v| add_one(&mut few, z, v));
                 self.few = few;
                 self.inner = 0;
             }
             [vertex] => {
                 self.clear(z);
+                let near = z.slots() <= usize::from(FAR);
                 for &neighbour in neighbours(vertex.index()) {
-                    if let Some(slot) = z.placed_at(neighbour as usize) {
-                        self.count(slot);
-                    }
+                    self.count_if_placed(z, near, neighbour);
                 }
                 self.list_few(z);
             }
@@ -130,9 +134,10 @@ impl PairLoad {
         self.count = 0;
         // One more, for a new block; and one more to write to, for the list.
         if self.to.len() <= z.slots() {
-            self.to.resize(z.slots() + 1, 0);
-            self.touched.resize(z.slots() + 2, Slot::NOWHERE);
+            self.to.resize((z.slots() + 1).max(usize::from(FAR) + 1), 0);
+            self.touched.resize(self.to.len() + 1, Slot::NOWHERE);
         }
+        self.to[usize::from(FAR)] = 0;
         self.inner = 0;
     }
 
@@ -142,20 +147,50 @@ impl PairLoad {
         z: &Partition,
         neighbours: impl Fn(usize) -> &'a [u32],
     ) {
-        self.clear(z);
-        items.iter().for_each(|i| self.member[i.index()] = true);
-        for item in items {
-            for &neighbour in neighbours(item.index()) {
-                if let Some(slot) = z.placed_at(neighbour as usize) {
-                    self.count(slot);
-                } else if self.member[neighbour as usize] {
-                    self.inner += 1; // seen from both ends, halved below
-                }
-            }
+        // Where the members are marked while their inner pairs are counted, which are seen from both ends.
+        let mut member = std::mem::take(&mut self.member);
+        items.iter().for_each(|i| member[i.index() / 64] |= 1 << (i.index() % 64));
+        let is_member = |vertex: u32| (member[vertex as usize / 64] >> (vertex % 64) & 1) as u32;
+        let mut seen = 0;
+        let neighbours = items.iter().flat_map(|i| neighbours(i.index())).copied();
+        if self.compact && z.slots() < MOST_SLOTS {
+            let mut few = Counts::default();
+            neighbours.for_each(|v| {
+                add_one(&mut few, z, v);
+                seen += is_member(v);
+            });
+            self.few = few;
+        } else {
+            self.clear(z);
+            let near = z.slots() <= usize::from(FAR);
+            neighbours.for_each(|v| {
+                self.count_if_placed(z, near, v);
+                seen += is_member(v);
+            });
+            self.list_few(z);
         }
-        items.iter().for_each(|i| self.member[i.index()] = false);
-        self.inner /= 2;
-        self.list_few(z);
+        items.iter().for_each(|i| member[i.index() / 64] = 0);
+        (self.inner, self.member) = (seen / 2, member);
+    }
+
+    /// Counts the pair with a vertex, if that is placed. Without a branch as long as slots are `near`: they fit into a byte.
+    #[inline(always)]
+    fn count_if_placed(&mut self, z: &Partition, near: bool, vertex: u32) {
+        if near {
+            self.count_near(z.byte_of(vertex as usize));
+        } else if let Some(slot) = z.placed_at(vertex as usize) {
+            self.count(slot);
+        }
+    }
+
+    /// Counts a pair with a slot in a byte, or with what is placed nowhere; nothing can foresee which.
+    #[inline(always)]
+    fn count_near(&mut self, slot: u8) {
+        let to: &mut [u32; 256] = self.to.first_chunk_mut().expect("room for every byte");
+        let pairs = &mut to[usize::from(slot)];
+        self.touched[self.count] = Slot::new(usize::from(slot));
+        self.count += usize::from((*pairs == 0) & (slot != FAR));
+        *pairs += 1;
     }
 
     /// Counts a pair. Without a branch, because nothing can foresee which pair is the first of a block.
