@@ -3,6 +3,15 @@
 use crate::hyper::Hyper;
 use crate::partition::{Item, Partition, Slot};
 
+/// What is hopeless: less than what the home has, by more than this.
+#[derive(Debug, Clone, Copy)]
+pub struct Beside {
+    /// Where the statistics still count C.
+    pub home: Slot,
+    /// How much less.
+    pub below: f64,
+}
+
 /// A likelihood p(Y | z) with its parameters integrated out, kept as statistics of the blocks.
 ///
 /// All methods speak of *sets* of items. What a set carries is weighed once, when it is taken
@@ -96,6 +105,25 @@ pub trait Model: Sized + Send + Sync + 'static {
         slots: &[Slot],
         gains: &mut [f64],
     );
+
+    /// Whether [`Model::add_likely_gains`] is there, and faster than [`Model::gains`].
+    fn skips_hopeless(&self) -> bool {
+        false
+    }
+
+    /// Adds what [`Model::gains`] tells to `gains`, which have what the prior says, for a choice at random: sums that are hopeless
+    /// beside that of the home, which is one of the slots, may be −∞.
+    fn add_likely_gains(
+        &self,
+        _stats: &Self::Stats,
+        _load: &mut Self::Load,
+        _beside: Beside,
+        _z: &Partition,
+        _slots: &[Slot],
+        _gains: &mut [f64],
+    ) {
+        unreachable!("a model that skips what is hopeless has this")
+    }
 
     /// ln p(Y | z) of the placed items, from the statistics.
     fn ln_evidence(&self, stats: &Self::Stats, z: &Partition) -> f64;

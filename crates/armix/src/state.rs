@@ -3,7 +3,7 @@
 use crate::constraints::{Constraints, Units};
 use crate::error::Result;
 use crate::hyper::Hyper;
-use crate::model::Model;
+use crate::model::{Beside, Model};
 use crate::partition::{Item, Partition, Slot};
 use crate::prior::{Crp, Prior};
 use std::sync::Arc;
@@ -268,6 +268,25 @@ impl<M: Model> State<M> {
         }
         if !constraints.is_none() {
             self.forbid(slots, gains);
+        }
+    }
+
+    /// The same for a choice at random: what is less than the gain of staying at home, by more than `below`, may be −∞.
+    #[inline(always)]
+    pub fn likely_gains(&mut self, held: &Held<'_>, below: f64, slots: &[Slot], gains: &mut [f64]) {
+        let Target { model, prior, constraints, coldness } = &self.target;
+        // Constraints may forbid the home.
+        let home = self.home.filter(|home| constraints.is_none() && slots.contains(home));
+        let (true, Some(home)) = (model.skips_hopeless(), home) else {
+            return self.gains(held, slots, gains);
+        };
+        self.work += slots.len() as u64;
+        gains.fill(0.0);
+        prior.add_gains(self.m, &self.z, slots, gains);
+        let beside = Beside { home, below: below / coldness };
+        model.add_likely_gains(&self.stats, &mut self.load, beside, &self.z, slots, gains);
+        if *coldness != 1.0 {
+            gains.iter_mut().for_each(|gain| *gain *= coldness);
         }
     }
 

@@ -7,7 +7,7 @@
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot};
 use crate::rng::Rng;
-use crate::special::{LANES, exponentials, fast_ln};
+use crate::special::{HOPELESS, LANES, exponentials, fast_ln};
 use crate::state::State;
 
 /// The slots that the items may go to.
@@ -38,6 +38,11 @@ pub trait Chooser {
     /// The index of the chosen candidate for the items whose first is `item`; `None` if none of
     /// them leads to where the chooser has to end.
     fn choose(&mut self, item: Item, candidates: &Candidates<'_>) -> Option<usize>;
+
+    /// Whether candidates whose weights round to 0 are all the same to it.
+    fn is_random(&self) -> bool {
+        false
+    }
 
     /// Told the probability of the choice.
     fn chosen(&mut self, _choice: Choice) {}
@@ -115,6 +120,9 @@ impl Way {
     }
 }
 
+/// Candidates that are so far below the largest gain have the weight 0, whatever rounding does.
+const NO_CHANCE: f64 = 1.0 - HOPELESS;
+
 /// Buffers of [`sweep`].
 #[derive(Debug, Default)]
 pub struct Buffers {
@@ -161,7 +169,10 @@ pub fn sweep<M: Model, C: Chooser + ?Sized>(
     }
     let (gains, weights) = (&mut gains[..padded], &mut weights[..padded]);
     gains[padded - LANES..].fill(f64::NEG_INFINITY);
-    state.gains(&held, slots, &mut gains[..slots.len()]);
+    match state.target().model.skips_hopeless() && chooser.is_random() {
+        true => state.likely_gains(&held, NO_CHANCE, slots, &mut gains[..slots.len()]),
+        false => state.gains(&held, slots, &mut gains[..slots.len()]),
+    }
     let ln_largest = largest(gains);
     if ln_largest == f64::NEG_INFINITY {
         // The constraints leave no candidate: whoever proposed this will have it rejected.
@@ -203,6 +214,10 @@ pub struct Sample<'r>(pub &'r mut Rng);
 impl Chooser for Sample<'_> {
     fn choose(&mut self, _item: Item, candidates: &Candidates<'_>) -> Option<usize> {
         Some(self.0.weighted(candidates.weights, candidates.total))
+    }
+
+    fn is_random(&self) -> bool {
+        true
     }
 }
 

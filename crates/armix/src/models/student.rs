@@ -248,6 +248,23 @@ impl Likelihood for StudentT {
         distance(low).max(distance(high))
     }
 
+    fn ratio_at_most(&self, a: [f64; 2], b: [f64; 2]) -> f64 {
+        // λ δ(y, b) − δ(y, a) is quadratic in y, and nowhere negative if λ is not less than the larger root of λ² − p λ + r.
+        let (r, far) = ((a[1] / b[1]) * (a[1] / b[1]), (a[0] - b[0]) * a[1]);
+        let p = 1.0 + far * far + r;
+        0.5 * (p + (p * p - 4.0 * r).max(0.0).sqrt())
+    }
+
+    fn product_at_least(&self, a: [f64; 2], b: [f64; 2]) -> f64 {
+        // Both at the larger scale: (1 + x²)(1 + (far − x)²) is least where the product of x and far − x is 1, or nearest to it.
+        let (apart, less) = ((a[0] - b[0]).abs(), a[1].min(b[1]));
+        let far = apart * apart * less * less;
+        let alike = if far < 4.0 { (1.0 + 0.25 * far) * (1.0 + 0.25 * far) } else { far };
+        // Each at its own: a value is as far from one of them as the place is where both are equally far.
+        let between = apart / (1.0 / a[1] + 1.0 / b[1]);
+        alike.max(1.0 + between * between).min(self.farthest)
+    }
+
     fn draw_base(&self, column: usize, uniform: &mut Uniform<'_>) -> LocationScale {
         let Column { centre, location_sd, rate, .. } = self.columns[column];
         // The square of a normal number is from Gamma(½, ½).
@@ -469,5 +486,37 @@ mod tests {
         let ys = (-400..0).map(|y| 0.1 * f64::from(y));
         let best = ys.max_by(|&a, &b| ln_joint(a).total_cmp(&ln_joint(b))).expect("a highest");
         assert!((-3.0..-1.0).contains(&best), "{best}");
+    }
+
+    /// No value has a larger ratio of distances or a smaller product than is said, at any two scales; the ratio is reached.
+    #[test]
+    fn distances_from_two_places_are_bounded() {
+        let student = thirty_equal_of_sixty();
+        let mut seed = 0.0;
+        let mut number = |low: f64, high: f64| {
+            seed += 1.0;
+            low + (high - low) * (0.5 + 0.5 * libm::sin(seed * seed))
+        };
+        for _ in 0..500 {
+            let [a, b] = [(); 2].map(|()| [number(-2.0, 2.0), libm::exp(number(-5.0, 5.0))]);
+            let ratio_at_most = student.ratio_at_most(a, b);
+            let product_at_least = student.product_at_least(a, b);
+            let mut largest: f64 = 0.0;
+            // From near both places to far away.
+            for step in -4000..=4000 {
+                for centre in [a[0], b[0]] {
+                    let y = centre + libm::sinh(0.005 * f64::from(step)) * 1e-3;
+                    let [from_a, from_b] = [a, b].map(|place| student.distance(y, place));
+                    largest = largest.max(from_a / from_b);
+                    assert!(from_a / from_b <= ratio_at_most * (1.0 + 1e-9), "{a:?}, {b:?}, {y}");
+                    assert!(
+                        from_a * from_b >= product_at_least * (1.0 - 1e-9),
+                        "{a:?}, {b:?}, {y}: {product_at_least}"
+                    );
+                }
+            }
+            assert!(largest > 0.98 * ratio_at_most, "{a:?}, {b:?}: {largest}, {ratio_at_most}");
+        }
+        assert_eq!(student.product_at_least([1.0, 2.0], [1.0, 3.0]), 1.0);
     }
 }

@@ -4,7 +4,7 @@
 pub const LANES: usize = 2;
 
 /// The exponential of what is not larger is 0.
-const LEAST: f64 = -50.0;
+pub const HOPELESS: f64 = -50.0;
 
 /// So many numbers are few.
 const FEW: usize = 4;
@@ -34,7 +34,7 @@ pub fn exponentials(values: &[f64], largest: f64, out: &mut [f64]) -> f64 {
     for (x, y) in values.as_chunks::<LANES>().0.iter().zip(out.as_chunks_mut::<LANES>().0) {
         let x = x.map(|x| x - largest);
         // Where there are many candidates most are hopeless, and so are their neighbours. Where there are few, nothing can foresee it.
-        if values.len() > FEW && x.iter().all(|&x| x <= LEAST) {
+        if values.len() > FEW && x.iter().all(|&x| x <= HOPELESS) {
             *y = [0.0; LANES];
             continue;
         }
@@ -69,7 +69,7 @@ pub fn exp_of_all<const N: usize>(x: [f64; N]) -> [f64; N] {
         let high = pair(8) + pair(10) * r2;
         let power = 1.0 + (r + r2 * (low + r4 * (middle + r4 * high)));
         let scaled = f64::from_bits(power.to_bits().wrapping_add(rounded.to_bits() << 52));
-        if x > LEAST { scaled } else { 0.0 }
+        if x > HOPELESS { scaled } else { 0.0 }
     })
 }
 

@@ -40,6 +40,15 @@ impl<A: Arithmetic> Products<A> {
         self.mantissa = mantissa;
     }
 
+    /// Not more than the logarithms of settled products, and less than 0.06 below them.
+    #[inline(always)]
+    pub(super) fn ln_at_least(&self) -> A::Numbers {
+        // The logarithm of a number from 1 to 2 lies above the chord.
+        let arithmetic = self.arithmetic;
+        let part = arithmetic.subtract(self.mantissa, arithmetic.all(1.0));
+        arithmetic.multiply(arithmetic.add(self.exponent, part), arithmetic.all(LN_2))
+    }
+
     /// The logarithms of settled products; exactly 0 of 1. Of what is not meant it is 0.
     #[inline(always)]
     pub(super) fn ln(&self) -> [f64; FOUR] {

@@ -31,6 +31,9 @@ const SAFE: f64 = 600.0;
 /// Those of numbers of which [`super::distances::TOGETHER`] can be multiplied.
 const SAFE_TOGETHER: f64 = 160.0;
 
+/// Tables of so many columns are wide: rows are weighed roughly first, where most blocks turn out to be hopeless.
+pub(super) const WIDE: usize = 16;
+
 /// An entry of a menu in a column, as a block sees it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
@@ -55,7 +58,7 @@ pub(super) type Entries = [Lanes; 3];
 #[derive(Debug, Clone, Default)]
 pub(super) struct Side {
     /// The likeliest of each place.
-    firsts: Vec<Entries>,
+    pub(super) firsts: Vec<Entries>,
     /// What most places have, one other.
     seconds: Vec<Entries>,
     /// The rest: so many for each place that there is room for a whole menu.
@@ -128,6 +131,8 @@ pub(super) struct Kept {
     pub(super) stays: Side,
     /// The constants of four slots, for rows that join.
     pub(super) constants: Vec<Lanes>,
+    /// What other entries add to gains of four slots at most, in wide tables; −∞ of empty slots.
+    pub(super) others_at_most: Vec<Lanes>,
     /// How many other entries count in each column of each slot.
     others: Vec<u32>,
     /// Slots for which numbers are too large to do it like this.
@@ -146,6 +151,7 @@ impl Clone for Kept {
         self.joins.copy_from(&source.joins);
         self.stays.copy_from(&source.stays);
         self.constants.clone_from(&source.constants);
+        self.others_at_most.clone_from(&source.others_at_most);
         self.others.clone_from(&source.others);
         self.awkward.clone_from(&source.awkward);
     }
@@ -162,6 +168,7 @@ impl Kept {
             joins: Side::default(),
             stays: Side::default(),
             constants: Vec::new(),
+            others_at_most: Vec::new(),
             others: Vec::new(),
             awkward: Vec::new(),
         }
@@ -186,6 +193,7 @@ impl Kept {
             self.joins.resize(fours * self.d, self.entries);
             self.stays.resize(slots * self.fourths(), self.entries);
             self.constants.resize(fours, Lanes::default());
+            self.others_at_most.resize(fours, Lanes::default());
             // All that is there may be anything, and is cleared.
             self.others.resize(slots * self.d, self.entries as u32 - 1);
             self.awkward.resize(slots, false);
@@ -207,8 +215,15 @@ impl Kept {
     }
 
     /// Writes a column of a slot, from the entries of its leader's menu and ln of the sum of their terms. Columns are written from
-    /// the first to the last.
-    pub(super) fn write(&mut self, slot: usize, column: usize, menu: &[Entry], ln_sum: f64) {
+    /// the first to the last. How much larger distances from one entry are than those from another, at most, is told by the last.
+    pub(super) fn write(
+        &mut self,
+        slot: usize,
+        column: usize,
+        menu: &[Entry],
+        ln_sum: f64,
+        ratio_at_most: impl Fn([f64; 2], [f64; 2]) -> f64,
+    ) {
         let (d, e, power, entries) = (self.d, self.e, self.power, self.entries);
         let (four, fourth, most) = (slot / LANES, column / LANES, self.most());
         let (of_slots, of_columns) = (four * d + column, slot * self.fourths() + fourth);
@@ -230,11 +245,12 @@ impl Kept {
         let constant = &mut self.constants[four].0[slot % LANES];
         if column == 0 {
             *constant = 0.0;
+            self.others_at_most[four].0[slot % LANES] = 0.0;
             self.awkward[slot] = false;
         }
         *constant += join;
         put(0, best.coordinates, join, stay);
-        let mut count = 0;
+        let (mut count, mut sum, wide) = (0, 0.0, d >= WIDE);
         for (at, entry) in menu.iter().enumerate() {
             let (less, higher) = (entry.ln_term - best.ln_term, entry.ln_top - best.ln_top);
             let far = e * ln_at_most(entry.farthest);
@@ -244,7 +260,14 @@ impl Kept {
             }
             self.awkward[slot] |= less - higher.abs() < -SAFE || matters > most;
             count += 1;
+            if wide {
+                let ln_ratio = libm::log(ratio_at_most(best.coordinates, entry.coordinates));
+                sum += libm::exp(less + higher + e * ln_ratio);
+            }
             put(count, entry.coordinates, power.keep(less + higher), power.keep(less - higher));
+        }
+        if wide {
+            self.others_at_most[four].0[slot % LANES] += libm::log1p(sum);
         }
         let before = std::mem::replace(&mut self.others[slot * d + column], count as u32);
         // The second is always there for those side by side.
@@ -268,6 +291,7 @@ impl Kept {
 
     /// Empties a slot.
     pub(super) fn clear(&mut self, slot: usize) {
-        (0..self.d).for_each(|column| self.write(slot, column, &[NOTHING], 0.0));
+        (0..self.d).for_each(|column| self.write(slot, column, &[NOTHING], 0.0, |_, _| 1.0));
+        self.others_at_most[slot / LANES].0[slot % LANES] = f64::NEG_INFINITY;
     }
 }

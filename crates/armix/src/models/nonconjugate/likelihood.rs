@@ -60,6 +60,16 @@ pub trait Likelihood: Sized + Send + Sync + 'static {
     /// No value in this column has a larger distance from θ.
     fn farthest(&self, column: usize, theta: &Self::Parameter) -> f64;
 
+    /// Not less than δ(y, a) / δ(y, b), whatever y; ∞ if nothing is known.
+    fn ratio_at_most(&self, _a: [f64; 2], _b: [f64; 2]) -> f64 {
+        f64::INFINITY
+    }
+
+    /// Not more than δ(y, a) δ(y, b), whatever y.
+    fn product_at_least(&self, _a: [f64; 2], _b: [f64; 2]) -> f64 {
+        1.0
+    }
+
     /// ln f of any value in a column.
     fn ln_value(&self, column: usize, value: f64, theta: &Self::Parameter) -> f64 {
         let distance = self.distance(value, self.coordinates(theta));

@@ -2,6 +2,7 @@
 //! block is weighed by the menu of its leader. docs/NONCONJUGATE.md says why that is exact.
 
 mod distances;
+mod hopeless;
 mod kept;
 mod likelihood;
 mod members;
@@ -16,10 +17,10 @@ pub use menus::{Guide, Menus};
 pub use tallies::{Party, Tallies};
 
 use crate::hyper::Hyper;
-use crate::model::Model;
+use crate::model::{Beside, Model};
 use crate::partition::{Item, Partition, Slot, canonical};
 use crate::special::{split_mix, with_wide_vectors};
-use kept::{Kept, LANES};
+use kept::{Kept, LANES, WIDE};
 use members::{Members, NOBODY};
 use menus::blocks;
 use std::sync::Arc;
@@ -186,6 +187,103 @@ impl<L: Likelihood> Nonconjugate<L> {
     }
 }
 
+/// Blocks of fewer items are asked by a row that outranks their leader without further thought.
+const SMALL: u32 = 32;
+
+/// Tables of fewer rows, if they are not wide, hardly have blocks that are worth a bound.
+const LARGE: usize = 1000;
+
+/// What a row is weighed for.
+struct Ask<'a> {
+    stats: &'a Tallies,
+    z: &'a Partition,
+    /// The home, if it is one of the slots, and b times the gain there.
+    home: Option<(Slot, f64)>,
+    /// Where b times a gain is less, −∞ will do.
+    floor: f64,
+}
+
+impl<L: Likelihood> Nonconjugate<L> {
+    /// What ln p̂ grows by if C stays in its home.
+    fn ln_gain_at_home(&self, stats: &Tallies, load: &mut Party, z: &Partition, home: Slot) -> f64 {
+        let at = home.index();
+        match (stats.leader[at], &load.items[..]) {
+            (leader, &[item]) if leader != item && !stats.kept.is_awkward(at) => {
+                stats.kept.stay(&*self.likelihood, at, self.likelihood.row(item as usize))
+            }
+            _ => stats.ln_p[at] - self.ln_p_left(stats, load, z, home),
+        }
+    }
+
+    /// Finds the gains of all slots.
+    #[inline(always)]
+    fn weigh_slots(
+        &self,
+        ask: Ask<'_>,
+        load: &mut Party,
+        slots: &[Slot],
+        gains: &mut [f64],
+        put: impl Fn(&mut f64, f64),
+    ) {
+        let Ask { stats, z, home, floor } = ask;
+        let b = self.coldness;
+        if b == 0.0 {
+            gains.iter_mut().for_each(|gain| put(gain, 0.0));
+            return;
+        }
+        let (likelihood, kept) = (&*self.likelihood, &stats.kept);
+        let likely = floor > f64::NEG_INFINITY;
+        let row = match load.items[..] {
+            [item] => Some(likelihood.row(item as usize)),
+            _ => None,
+        };
+        let all = row.filter(|_| kept.better_weigh_all(slots.len()));
+        if let Some(row) = all {
+            match likely && likelihood.d() >= WIDE {
+                true => {
+                    let but = home.map(|(home, _)| home.index());
+                    kept.join_likely(likelihood, row, floor, but, &mut load.gains);
+                }
+                false => kept.join_all(likelihood, row, &mut load.gains),
+            }
+        }
+        for (&slot, gain) in slots.iter().zip(gains) {
+            let at = slot.index();
+            let leader = stats.leader[at];
+            let fast = row.filter(|_| !kept.is_awkward(at));
+            let found = match (home, fast) {
+                (Some((home, at_home)), _) if home == slot => at_home,
+                _ if leader == NOBODY => load.alone,
+                (_, Some(row)) if !self.outranks(load.leader, leader) => match all {
+                    Some(_) => load.gains[at / LANES][at % LANES],
+                    None => kept.join(likelihood, at, row),
+                },
+                (_, Some(_)) if likely && z.size(slot) >= SMALL => {
+                    let floor = floor + stats.ln_p[at];
+                    self.ln_p_led(stats, load, at, z.size(slot) as usize, floor) - stats.ln_p[at]
+                }
+                _ => self.ln_p_joined(stats, load, at) - stats.ln_p[at],
+            };
+            if cfg!(debug_assertions) {
+                let plain = match home {
+                    Some((home, _)) if home == slot => {
+                        stats.ln_p[at] - self.ln_p_left(stats, load, z, slot)
+                    }
+                    _ => self.ln_p_joined(stats, load, at) - stats.ln_p[at],
+                };
+                let most = 1e-9 * stats.ln_p[at].abs().max(1.0);
+                let right = (found - plain).abs() < most
+                    || found == f64::NEG_INFINITY && plain < floor + most;
+                assert!(
+                    right,
+                    "a gain is {found}, not {plain}, and what counts is from {floor} on"
+                );
+            }
+            put(gain, found / b);
+        }
+    }
+}
+
 /// An index with these probabilities.
 fn choose(probabilities: &[f64], uniform: &mut Uniform<'_>) -> usize {
     let mut left = uniform();
@@ -225,6 +323,7 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
             scratch: Vec::new(),
             others: Vec::new(),
             gains: Vec::new(),
+            columns: Vec::new(),
         }
     }
 
@@ -294,47 +393,33 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
         slots: &[Slot],
         gains: &mut [f64],
     ) {
-        if self.coldness == 0.0 {
-            gains.fill(0.0);
-            return;
-        }
-        let b = self.coldness;
-        let (likelihood, kept) = (&*self.likelihood, &stats.kept);
-        let row = match load.items[..] {
-            [item] => Some(likelihood.row(item as usize)),
-            _ => None,
-        };
-        let all = row.filter(|_| kept.better_weigh_all(slots.len()));
-        if let Some(row) = all {
-            kept.join_all(likelihood, row, &mut load.gains);
-        }
-        for (&slot, gain) in slots.iter().zip(gains) {
-            let at = slot.index();
-            let leader = stats.leader[at];
-            let fast = row.filter(|_| !kept.is_awkward(at));
-            *gain = match fast {
-                _ if leader == NOBODY => load.alone,
-                Some(row) if home == Some(slot) && leader != load.leader => {
-                    kept.stay(likelihood, at, row)
-                }
-                _ if home == Some(slot) => stats.ln_p[at] - self.ln_p_left(stats, load, z, slot),
-                Some(row) if !self.outranks(load.leader, leader) => match all {
-                    Some(_) => load.gains[at / LANES][at % LANES],
-                    None => kept.join(likelihood, at, row),
-                },
-                _ => self.ln_p_joined(stats, load, at) - stats.ln_p[at],
-            };
-            if cfg!(debug_assertions) {
-                let plain = match home == Some(slot) {
-                    true => stats.ln_p[at] - self.ln_p_left(stats, load, z, slot),
-                    false => self.ln_p_joined(stats, load, at) - stats.ln_p[at],
-                };
-                let error = (*gain - plain).abs();
-                let most = 1e-9 * stats.ln_p[at].abs().max(1.0);
-                assert!(error < most, "a gain is {gain}, not {plain}");
-            }
-            *gain /= b;
-        }
+        let home = home.filter(|home| self.coldness > 0.0 && slots.contains(home));
+        let home = home.map(|home| (home, self.ln_gain_at_home(stats, load, z, home)));
+        let ask = Ask { stats, z, home, floor: f64::NEG_INFINITY };
+        self.weigh_slots(ask, load, slots, gains, |gain, found| *gain = found);
+    }
+
+    fn skips_hopeless(&self) -> bool {
+        self.likelihood.d() >= WIDE || self.likelihood.n() >= LARGE
+    }
+
+    fn add_likely_gains(
+        &self,
+        stats: &Tallies,
+        load: &mut Party,
+        Beside { home, below }: Beside,
+        z: &Partition,
+        slots: &[Slot],
+        gains: &mut [f64],
+    ) {
+        let at_home = self.ln_gain_at_home(stats, load, z, home);
+        let head_starts = slots.iter().zip(&*gains);
+        let head_start =
+            head_starts.clone().find(|(slot, _)| **slot == home).map_or(0.0, |(_, &x)| x);
+        let most = gains.iter().fold(head_start, |a, &b| if b > a { b } else { a });
+        let floor = at_home + self.coldness * (head_start - most - below);
+        let ask = Ask { stats, z, home: Some((home, at_home)), floor };
+        self.weigh_slots(ask, load, slots, gains, |gain, found| *gain += found);
     }
 
     fn ln_evidence(&self, stats: &Tallies, z: &Partition) -> f64 {

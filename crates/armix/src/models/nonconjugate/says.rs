@@ -6,6 +6,7 @@ use super::distances::{Products, TOGETHER};
 use super::kept::LANES;
 use super::likelihood::Likelihood;
 use crate::special::{Arithmetic, OnFours, ln_of_all, on_fours};
+use std::ops::Range;
 
 /// Four entries of a menu in a column; see [`Nonconjugate::fours`].
 struct Four {
@@ -17,12 +18,12 @@ struct Four {
 }
 
 impl<L: Likelihood> Nonconjugate<L> {
-    /// For each column and four entries of a menu: the column, the first of the four, how many there are, their
+    /// For each of some columns and four entries of a menu: the column, the first of the four, how many there are, their
     /// coordinates and ln T. If there are fewer than four, the first one fills up.
     #[inline(always)]
-    fn fours(&self, leader: u32) -> impl Iterator<Item = Four> + '_ {
+    fn fours(&self, leader: u32, columns: Range<usize>) -> impl Iterator<Item = Four> + '_ {
         let (m, menu) = (self.menus.entries, &self.menus.theta[self.range(leader as usize)]);
-        (0..self.likelihood.d()).flat_map(move |column| {
+        columns.flat_map(move |column| {
             (0..m).step_by(LANES).map(move |from| {
                 let count = LANES.min(m - from);
                 let at = column * m + from;
@@ -49,7 +50,7 @@ impl<L: Likelihood> Nonconjugate<L> {
         sign: i64,
     ) {
         let e = self.likelihood.exponent();
-        for four in self.fours(leader) {
+        for four in self.fours(leader, 0..self.likelihood.d()) {
             let values = self.likelihood.column(four.column);
             let mut units = [0i128; LANES];
             for item in items.clone() {
@@ -73,7 +74,19 @@ impl<L: Likelihood> Nonconjugate<L> {
     /// Adds b ln f of items under the entries of a menu, or subtracts it, with `sign` −1: not in units, so that one logarithm
     /// is taken of the product of all distances.
     pub(super) fn add_ln_f(&self, leader: u32, items: &[u32], sums: &mut [f64], sign: f64) {
-        for four in self.fours(leader) {
+        self.add_ln_f_of(0..self.likelihood.d(), leader, items, sums, sign);
+    }
+
+    /// The same in some columns.
+    pub(super) fn add_ln_f_of(
+        &self,
+        columns: Range<usize>,
+        leader: u32,
+        items: &[u32],
+        sums: &mut [f64],
+        sign: f64,
+    ) {
+        for four in self.fours(leader, columns) {
             let values = self.likelihood.column(four.column);
             let mut ln = [0.0; LANES];
             let (likelihood, coordinates) = (&*self.likelihood, &four.coordinates);

@@ -1,5 +1,6 @@
 //! What blocks keep about the menus of their leaders, and what follows for items that join them or leave.
 
+use super::hopeless::Column;
 use super::kept::{Entry, Kept, LANES};
 use super::likelihood::Likelihood;
 use super::members::{Members, NOBODY};
@@ -62,6 +63,7 @@ pub struct Party {
     pub(super) scratch: Vec<f64>,
     pub(super) others: Vec<u32>,
     pub(super) gains: Vec<[f64; LANES]>,
+    pub(super) columns: Vec<Column>,
 }
 
 impl<L: Likelihood> Nonconjugate<L> {
@@ -222,7 +224,8 @@ impl<L: Likelihood> Nonconjugate<L> {
             menu.clear();
             menu.extend(terms.iter().zip(thetas).map(entry));
             let ln_sum = ln_sum_exp(terms);
-            stats.kept.write(slot, column, menu, ln_sum);
+            let ratio_at_most = |a, b| self.likelihood.ratio_at_most(a, b);
+            stats.kept.write(slot, column, menu, ln_sum, ratio_at_most);
             stats.ln_p[slot] += ln_sum;
         }
     }

@@ -15,15 +15,51 @@ impl Kept {
         gains: &mut Vec<[f64; LANES]>,
     ) {
         gains.resize(self.awkward.len() / LANES, [0.0; LANES]);
+        self.join_fours(likelihood, 0, row, gains);
+    }
+
+    /// The same for so many fours of slots, from one on.
+    #[inline]
+    fn join_fours<L: Likelihood>(
+        &self,
+        likelihood: &L,
+        from: usize,
+        row: &[f64],
+        gains: &mut [[f64; LANES]],
+    ) {
         let kept = self;
         match self.power {
             Power::Halves(5) => {
-                on_fours(JoinAll { kept, power: FiveHalves, likelihood, row, gains });
+                on_fours(JoinFours { kept, power: FiveHalves, likelihood, from, row, gains });
             }
             Power::Halves(e) => {
-                on_fours(JoinAll { kept, power: Halves(e), likelihood, row, gains });
+                on_fours(JoinFours { kept, power: Halves(e), likelihood, from, row, gains });
             }
-            Power::Any(e) => on_fours(JoinAll { kept, power: Any(e), likelihood, row, gains }),
+            Power::Any(e) => {
+                on_fours(JoinFours { kept, power: Any(e), likelihood, from, row, gains });
+            }
+        }
+    }
+
+    /// The same if gains below a floor may be −∞. A slot is told for which anything will do.
+    #[inline]
+    pub(super) fn join_likely<L: Likelihood>(
+        &self,
+        likelihood: &L,
+        row: &[f64],
+        floor: f64,
+        but: Option<usize>,
+        gains: &mut Vec<[f64; LANES]>,
+    ) {
+        self.join_at_most(likelihood, row, gains);
+        if let Some(slot) = but {
+            gains[slot / LANES][slot % LANES] = f64::NEG_INFINITY;
+        }
+        for four in 0..gains.len() {
+            match gains[four].iter().all(|&most| most < floor) {
+                true => gains[four] = [f64::NEG_INFINITY; LANES],
+                false => self.join_fours(likelihood, four, row, &mut gains[four..=four]),
+            }
         }
     }
 
@@ -184,20 +220,21 @@ impl<A: Arithmetic> Weighed<A> {
     }
 }
 
-struct JoinAll<'a, L, R> {
+struct JoinFours<'a, L, R> {
     kept: &'a Kept,
     power: R,
     likelihood: &'a L,
+    from: usize,
     row: &'a [f64],
     gains: &'a mut [[f64; LANES]],
 }
 
-impl<L: Likelihood, R: Raise> OnFours for JoinAll<'_, L, R> {
+impl<L: Likelihood, R: Raise> OnFours for JoinFours<'_, L, R> {
     #[inline(always)]
     fn with<A: Arithmetic>(self, arithmetic: A) {
-        let JoinAll { kept, power, likelihood, row, gains } = self;
+        let JoinFours { kept, power, likelihood, from, row, gains } = self;
         for (four, gains) in gains.iter_mut().enumerate() {
-            *gains = kept.join_some(arithmetic, power, likelihood, four, row);
+            *gains = kept.join_some(arithmetic, power, likelihood, from + four, row);
         }
     }
 }
@@ -286,7 +323,8 @@ mod tests {
                         };
                         let menu: Vec<Entry> = (0..m).map(&mut entry).collect();
                         let ln_sum = libm::log(menu.iter().map(|e| libm::exp(e.ln_term)).sum());
-                        kept.write(slot, column, &menu, ln_sum);
+                        let ratio_at_most = |a, b| student.ratio_at_most(a, b);
+                        kept.write(slot, column, &menu, ln_sum, ratio_at_most);
                         let y = row[column];
                         let mean = |sign: f64| -> f64 {
                             let term = |entry: &Entry| {
