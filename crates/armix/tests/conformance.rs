@@ -202,7 +202,8 @@ fn rows_of_any_width_conform() {
     fn rows<const D: usize>(n: usize) -> models::Bernoulli {
         let cells = (0..n * D).map(|c| u8::from(c * c % 7 < 3)).collect();
         let table = BinaryTable::new(n, D, cells).unwrap();
-        let table = if n % 5 == 0 { table.hiding(&[(0, D as u32 - 1), (1, 0)]) } else { table };
+        let table =
+            if n.is_multiple_of(5) { table.hiding(&[(0, D as u32 - 1), (1, 0)]) } else { table };
         models::Bernoulli::new(table, 0.8, 1.7).unwrap()
     }
     let case = |name, example| Case { name, example };
