@@ -344,19 +344,21 @@ fn gains_are_differences_of_ln_q_among_many_blocks() {
     let labels: Vec<u32> = (0..n as u32).map(|i| i % 250).collect();
     let mut state = State::from_labels(&target, &labels);
     let (mut sides, mut nowhere) = ([0, 0], 0);
-    for step in 0..400 {
+    for step in 0..500 {
+        // Blocks become more for a while, and else all goes anywhere.
+        let growing = (40..400).contains(&step);
         let first = Item::new(rng.below(n as u64) as usize);
         let from = state.z().slot_of(first);
         let of_home = (0..n).map(Item::new).filter(|&i| i != first && state.z().slot_of(i) == from);
-        let items: Vec<Item> = std::iter::once(first).chain(of_home.take(step % 3)).collect();
+        let items: Vec<Item> = std::iter::once(first)
+            .chain(of_home.take(if growing { 0 } else { step % 3 }))
+            .collect();
         let held = state.take(&items);
         let mut slots = state.z().live().to_vec();
         let fresh = state.fresh();
         slots.push(fresh);
         let mut gains = vec![0.0; slots.len()];
         state.gains(&held, &slots, &mut gains);
-        // Now more blocks, now fewer; now and then nowhere.
-        let growing = step / 100 % 2 == 0;
         let choice = if growing { slots.len() - 1 } else { rng.below(slots.len() as u64) as usize };
         if step % 7 == 0 {
             state.set_aside(held);
