@@ -46,6 +46,12 @@ const ONE: [Counts; 2 * MOST_SLOTS] = {
     one
 };
 
+/// Whether all slots fit into a byte, also a new one that comes while the pairs are asked for.
+#[inline(always)]
+fn is_near(z: &Partition) -> bool {
+    z.slots() < usize::from(FAR)
+}
+
 /// Counts the pair with a vertex in one of a few slots, or nowhere.
 #[inline(always)]
 fn add_one(few: &mut Counts, z: &Partition, vertex: u32) {
@@ -82,7 +88,7 @@ impl PairLoad {
             }
             [vertex] => {
                 self.clear(z);
-                let near = z.slots() <= usize::from(FAR);
+                let near = is_near(z);
                 for &neighbour in neighbours(vertex.index()) {
                     self.count_if_placed(z, near, neighbour);
                 }
@@ -162,7 +168,7 @@ impl PairLoad {
             self.few = few;
         } else {
             self.clear(z);
-            let near = z.slots() <= usize::from(FAR);
+            let near = is_near(z);
             neighbours.for_each(|v| {
                 self.count_if_placed(z, near, v);
                 seen += is_member(v);
