@@ -109,8 +109,8 @@ impl<M: Model> Proposal<M> for Arm {
         for a in c.others() {
             z.sweep(a);
         }
-        // All that are inside, then all others: a way back that is too unlikely is given up sooner, and processors foresee that the next
-        // has as many candidates as this one. The order may depend on z, as that of the cells does.
+        // All that are inside, then all others: processors foresee that the next has as many candidates as this one. The order may depend
+        // on z, as that of the cells does.
         for h in c.insiders() {
             z.sweep_insiders(phi.unit(h));
         }
