@@ -142,32 +142,37 @@ impl Bernoulli {
         self.ln_minus.at(less(total - ones)) - self.ln_both.at(less(total))
     }
 
-    /// Brings the gains of a slot up to date with its counts.
+    /// Brings the gains of a slot up to date with its counts: for a row that joins, and for one that is there already, for which the block has a
+    /// row fewer. Where there would be fewer than none it does not matter: no row has such a cell.
     fn refresh_slot(&self, stats: &mut Cells, slot: usize) {
-        self.refresh_kept(stats, slot, 0);
-        self.refresh_kept(stats, slot, 1);
-    }
-
-    /// The same for what is kept of a block that has so many rows fewer. Where there would be fewer than none it does not
-    /// matter: no row has such a cell.
-    #[inline(always)]
-    fn refresh_kept(&self, stats: &mut Cells, slot: usize, fewer: u32) {
-        let less = |count: u32| count.saturating_sub(fewer);
-        let (d, row) = (self.d, kept_row(slot, fewer == 1));
-        let mut zeros = 0.0;
-        for column in 0..d {
-            let (ones, total) = self.counts(stats, slot, column);
-            let ln_zero = self.ln_minus.at(less(total - ones));
-            stats.contrast[row * self.stride() + column] = self.ln_plus.at(less(ones)) - ln_zero;
-            zeros += ln_zero;
-            if self.any_missing {
-                zeros -= self.ln_both.at(less(total));
+        let (d, stride) = (self.d, self.stride());
+        let kept = &mut stats.contrast[kept_row(slot, false) * stride..][..2 * stride];
+        let (joining, at_home) = kept.split_at_mut(stride);
+        let ones = &stats.ones[slot * d..][..d];
+        let size = stats.size[slot];
+        let mut zeros = [0.0; 2];
+        if self.any_missing {
+            let missing = &stats.missing[slot * d..][..d];
+            for column in 0..d {
+                let (ones, total) = (ones[column], size - missing[column]);
+                let (ln_one, ln_zero) = (self.ln_plus.two(ones), self.ln_minus.two(total - ones));
+                let ln_both = self.ln_both.two(total);
+                joining[column] = ln_one[1] - ln_zero[1];
+                at_home[column] = ln_one[0] - ln_zero[0];
+                zeros = [0, 1].map(|fewer| zeros[fewer] + ln_zero[fewer] - ln_both[fewer]);
             }
+        } else {
+            for ((joining, at_home), &ones) in joining.iter_mut().zip(at_home).zip(ones) {
+                let (ln_one, ln_zero) = (self.ln_plus.two(ones), self.ln_minus.two(size - ones));
+                *joining = ln_one[1] - ln_zero[1];
+                *at_home = ln_one[0] - ln_zero[0];
+                zeros = [0, 1].map(|fewer| zeros[fewer] + ln_zero[fewer]);
+            }
+            let ln_both = self.ln_both.two(size);
+            zeros = [0, 1].map(|fewer| zeros[fewer] - d as f64 * ln_both[fewer]);
         }
-        if !self.any_missing {
-            zeros -= d as f64 * self.ln_both.at(less(stats.size[slot]));
-        }
-        stats.zeros[row] = zeros;
+        stats.zeros[kept_row(slot, false)] = zeros[1];
+        stats.zeros[kept_row(slot, true)] = zeros[0];
     }
 
     /// [`Model::gains`] of a single narrow row without missing cells, all columns of which are so many bytes.

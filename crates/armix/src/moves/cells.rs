@@ -1,8 +1,7 @@
 //! The cells of zᵃ ∨ zᵇ ∨ z: groups of items on which the two past states and the present agree.
 
 use super::Phi;
-use crate::partition::{Item, Partition, Refiner, label_count, number};
-use std::cmp::Reverse;
+use crate::partition::{Item, Partition, Refiner, Slot, label_count, number};
 
 /// The refinement c = zᵃ ∨ zᵇ ∨ z, listed as the paper processes it.
 #[derive(Debug, Default)]
@@ -16,89 +15,95 @@ pub struct Cells {
     cell_at: Vec<u32>,
     /// The cells of i and j.
     seated: [u32; 2],
-    /// Where each cell begins in `items`, and where the next of its items goes while they are listed.
-    start: Vec<u32>,
-    next: Vec<u32>,
+    /// 0, and then where each cell ends in `items`; before that how many items it has, and where the next of them goes.
+    ends: Vec<u32>,
     /// All items, cell after cell, each in the order of φ.
     items: Vec<Item>,
     /// Insiders from the front and outsiders from the back; what is between is not meant.
     singles: Vec<Item>,
     inside: usize,
     outside: usize,
-    /// The cells by size (descending), then by number.
-    sorted: Vec<(Reverse<u32>, u32)>,
+    /// The cells by size (descending), then by number, which is in the lower half.
+    sorted: Vec<u64>,
 }
 
 impl Cells {
     /// Computes the cells of z.
     pub fn refine(&mut self, phi: &Phi, z: &Partition) {
         let n = phi.order.len();
-        self.start.clear();
-        self.start.push(0);
         // Everything in these is written below.
         self.cell_at.resize(n, 0);
         self.items.resize(n, Item::new(0));
         self.singles.resize(n, Item::new(0));
         self.number(phi, z);
         // Counting sort of the items by cell, each cell in the order of φ.
-        self.sorted.clear();
+        let Cells { ends, sorted, items, .. } = self;
+        let places = &mut ends[1..];
+        sorted.clear();
         let mut end = 0;
-        for (cell, size) in self.start[1..].iter_mut().enumerate() {
-            self.sorted.push((Reverse(*size), cell as u32));
-            end += *size;
-            *size = end;
+        for (place, cell) in places.iter_mut().zip(0..) {
+            let size = std::mem::replace(place, end);
+            sorted.push(u64::from(!size) << 32 | cell);
+            end += size;
         }
-        self.next.clone_from(&self.start);
-        let opened = [z.slot_of(phi.i), z.slot_of(phi.j)];
-        let (mut inside, mut outside) = (0, n);
         for (&item, &cell) in phi.order.iter().zip(&self.cell_at) {
-            let place = &mut self.next[cell as usize];
-            self.items[*place as usize] = item;
-            // Without a branch, because nothing can foresee which items are meant.
-            let first = *place == self.start[cell as usize];
+            let place = &mut places[cell as usize];
+            items[*place as usize] = item;
             *place += 1;
-            let meant = phi.leads_others(item) & !(first & self.is_swept(cell));
-            let is_inside = opened.contains(&z.slot_of(item));
-            self.singles[if is_inside { inside } else { outside - 1 }] = item;
-            inside += usize::from(meant & is_inside);
-            outside -= usize::from(meant & !is_inside);
         }
-        (self.inside, self.outside) = (inside, outside);
-        self.sorted.sort_unstable();
+        sorted.sort_unstable();
     }
 
-    /// Numbers the cells, and counts their items in `start`, one place further on.
+    /// Numbers the cells, counts their items in `ends`, and lists single items.
     fn number(&mut self, phi: &Phi, z: &Partition) {
         let (n, labels, slots) = (phi.order.len(), label_count(&phi.agreed), z.slots());
         let home = z.slots_of_items();
         // A table of all combinations if that is small; else one of the cells.
         if labels.saturating_mul(slots) <= 2 * n {
-            self.number_by(phi, labels * slots, |_, item| {
+            self.number_by(phi, home, labels * slots, |_, item| {
                 phi.agreed[item] as usize * slots + home[item].index()
             });
         } else {
             self.slots.clear();
             self.slots.extend(home.iter().map(|slot| slot.index() as u32));
             let cells = self.refiner.refine(&phi.agreed, &self.slots, &mut self.refined);
-            self.number_by(phi, cells, |refined, item| refined[item] as usize);
+            self.number_by(phi, home, cells, |refined, item| refined[item] as usize);
         }
     }
 
     /// The same by labels, of which there are so many.
     #[inline(always)]
-    fn number_by(&mut self, phi: &Phi, labels: usize, label: impl Fn(&[u32], usize) -> usize) {
-        let Cells { numbers, refined, start, .. } = self;
+    fn number_by(
+        &mut self,
+        phi: &Phi,
+        home: &[Slot],
+        labels: usize,
+        label: impl Fn(&[u32], usize) -> usize,
+    ) {
+        let Cells { numbers, refined, ends, singles, .. } = self;
         numbers.clear();
         numbers.resize(labels, u32::MAX);
-        start.resize(labels.min(phi.order.len()) + 1, 0);
-        let mut cells = 0;
-        for (item, cell_at) in phi.order.iter().zip(&mut self.cell_at) {
+        ends.clear();
+        ends.resize(labels.min(phi.order.len()) + 1, 0);
+        let seated = [phi.i, phi.j].map(|item| label(refined, item.index()));
+        let opened = [phi.i, phi.j].map(|item| home[item.index()]);
+        let (mut cells, mut inside, mut outside) = (0, 0, phi.order.len());
+        for (&item, cell_at) in phi.order.iter().zip(&mut self.cell_at) {
             let label = label(refined, item.index());
-            *cell_at = number(&mut numbers[label], &mut cells).0;
-            start[*cell_at as usize + 1] += 1;
+            let (cell, first) = number(&mut numbers[label], &mut cells);
+            *cell_at = cell;
+            ends[cell as usize + 1] += 1;
+            // Without a branch, because nothing can foresee which items are meant.
+            let earmark = first & !seated.contains(&label);
+            let meant = phi.leads_others(item) & !earmark;
+            let is_inside = opened.contains(&home[item.index()]);
+            singles[if is_inside { inside } else { outside - 1 }] = item;
+            inside += usize::from(meant & is_inside);
+            outside -= usize::from(meant & !is_inside);
         }
-        start.truncate(cells as usize + 1);
-        self.seated = [phi.i, phi.j].map(|item| numbers[label(refined, item.index())]);
+        ends.truncate(cells as usize + 1);
+        self.seated = seated.map(|label| numbers[label]);
+        (self.inside, self.outside) = (inside, outside);
     }
 
     /// Whether a cell is swept. Those of i and j are seated: i and j are their earmarks, wherever they stand in the order.
@@ -109,7 +114,7 @@ impl Cells {
 
     fn cell(&self, cell: u32) -> &[Item] {
         let cell = cell as usize;
-        &self.items[self.start[cell] as usize..self.start[cell + 1] as usize]
+        &self.items[self.ends[cell] as usize..self.ends[cell + 1] as usize]
     }
 
     /// c_i and c_j, the earmarks first.
@@ -120,7 +125,7 @@ impl Cells {
     /// All cells but those of i and j, largest first.
     pub fn others(&self) -> impl Iterator<Item = &[Item]> {
         (self.sorted.iter())
-            .map(|&(_, cell)| cell)
+            .map(|&size_and_cell| size_and_cell as u32)
             .filter(|&cell| self.is_swept(cell))
             .map(|cell| self.cell(cell))
     }

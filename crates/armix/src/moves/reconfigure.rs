@@ -55,18 +55,12 @@ impl<'a, M: Model> Reconfiguration<'a, M> {
             state.vacate(list_block(home, block, insiders));
         }
         state.pin_blocks(); // an outsider can come back to its home, even if all have left
-        let mut seat = |cell: &[Item]| {
-            let slot = state.fresh();
-            let held = state.take(cell);
-            state.put(held, slot);
-            slot
-        };
         let (at_i, at_j) = match splitting {
-            true => (seat(ci), seat(cj)),
+            true => (seat(state, ci), seat(state, cj)),
             false => {
                 insiders.clear();
                 insiders.extend(ci.iter().chain(cj));
-                let both = seat(insiders);
+                let both = seat(state, insiders);
                 (both, both)
             }
         };
@@ -141,6 +135,16 @@ impl<'a, M: Model> Reconfiguration<'a, M> {
         self.state.unpin();
         self.way.ln_t()
     }
+}
+
+/// Makes a block of a cell that is placed nowhere. Not inlined: it would stand at each place where it is called, and code that a proposal meets
+/// only once has to be fetched first.
+#[inline(never)]
+fn seat<M: Model>(state: &mut State<M>, cell: &[Item]) -> Slot {
+    let slot = state.fresh();
+    let held = state.take(cell);
+    state.put(held, slot);
+    slot
 }
 
 /// Lists the items of a block in a buffer that has room for all items.

@@ -15,34 +15,44 @@ fn table_len(largest: u64) -> usize {
 #[derive(Debug, Clone)]
 pub struct LnTable {
     beta: f64,
+    /// The first value stands here twice, so that every one has another before it.
     table: Vec<f64>,
 }
 
 impl LnTable {
     /// A table that covers k = 0 … `largest` (or as far as tables go).
     pub fn new(beta: f64, largest: u64) -> Self {
-        let table = (0..table_len(largest)).map(|k| libm::log(beta + k as f64)).collect();
-        LnTable { beta, table }
+        let values = (0..table_len(largest)).map(|k| libm::log(beta + k as f64));
+        LnTable { beta, table: std::iter::once(libm::log(beta)).chain(values).collect() }
     }
 
     /// The same with another value for k = 0.
     pub fn with_first(mut self, value: f64) -> Self {
-        self.table[0] = value;
+        self.table[..2].fill(value);
         self
     }
 
     /// The values for k = 0, 1, … that are in the table.
     #[inline(always)]
     pub fn known(&self) -> &[f64] {
-        &self.table
+        &self.table[1..]
     }
 
     /// ln(k + β).
     #[inline]
     pub fn at(&self, k: u32) -> f64 {
-        match self.table.get(k as usize) {
+        match self.known().get(k as usize) {
             Some(&value) => value,
             None => libm::log(f64::from(k) + self.beta),
+        }
+    }
+
+    /// ln(k − 1 + β), which is ln β for k = 0, and ln(k + β).
+    #[inline(always)]
+    pub fn two(&self, k: u32) -> [f64; 2] {
+        match self.table.get(k as usize..k as usize + 2) {
+            Some(&[before, value]) => [before, value],
+            _ => [self.at(k.saturating_sub(1)), self.at(k)],
         }
     }
 }
