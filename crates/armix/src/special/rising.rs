@@ -200,6 +200,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn two_logarithms_are_those_of_the_table_and_beyond_it() {
+        for (largest, first) in [(0, None), (1, None), (10, None), (10, Some(0.25))] {
+            let table = LnTable::new(0.5, largest);
+            let table = first.map_or(table.clone(), |value| table.with_first(value));
+            assert_eq!(table.known().len() as u64, largest + 1);
+            assert_eq!(table.two(0), [table.at(0); 2]);
+            for k in 1..20 {
+                assert_eq!(table.two(k), [table.at(k - 1), table.at(k)], "{largest}, {k}");
+                assert_eq!(table.at(k), libm::log(f64::from(k) + 0.5));
+            }
+            assert_eq!(table.at(0), first.unwrap_or(libm::log(0.5)));
+        }
+    }
+
+    #[test]
     fn table_and_function_agree() {
         let table = LnRising::new(0.7, 100_000);
         for k in [0u64, 1, 5, 99, 100, 5000, 99_999, 100_000, 100_001] {
