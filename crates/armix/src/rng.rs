@@ -81,15 +81,7 @@ impl Rng {
 
     /// An index with probability `weights[k] / total`, where `total` is the sum of the weights.
     pub fn weighted(&mut self, weights: &[f64], total: f64) -> usize {
-        let mut left = self.uniform() * total;
-        for (k, &weight) in weights.iter().enumerate() {
-            left -= weight;
-            if left < 0.0 {
-                return k;
-            }
-        }
-        // Rounding used the sum up: the last index that can be chosen at all.
-        weights.iter().rposition(|&w| w > 0.0).unwrap_or(0)
+        weighted_by(self.uniform(), weights, total)
     }
 
     /// A uniformly random order, in place (Fisher-Yates).
@@ -98,6 +90,37 @@ impl Rng {
             items.swap(k, self.below(k as u64 + 1) as usize);
         }
     }
+}
+
+/// [`Rng::weighted`] with a random number that was drawn before.
+pub fn weighted_by(uniform: f64, weights: &[f64], total: f64) -> usize {
+    let mut left = uniform * total;
+    for (k, &weight) in weights.iter().enumerate() {
+        left -= weight;
+        if left < 0.0 {
+            return k;
+        }
+    }
+    // Rounding used the sum up: the last index that can be chosen at all.
+    weights.iter().rposition(|&w| w > 0.0).unwrap_or(0)
+}
+
+/// The same if it does not depend on weights that are not known and are at most `unknown` together: they are 0 in the list, and not in the total.
+pub fn weighted_surely_by(
+    uniform: f64,
+    weights: &[f64],
+    total: f64,
+    unknown: f64,
+) -> Option<usize> {
+    let mut left = uniform * total;
+    for (k, &weight) in weights.iter().enumerate() {
+        let before = left;
+        left -= weight;
+        if left < 0.0 {
+            return (before > unknown && left < -unknown).then_some(k);
+        }
+    }
+    None
 }
 
 #[cfg(test)]

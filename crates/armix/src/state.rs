@@ -290,6 +290,11 @@ impl<M: Model> State<M> {
         }
     }
 
+    /// So many candidates have been weighed before: they count once.
+    pub fn weighed_again(&mut self, candidates: usize) {
+        self.work -= candidates as u64;
+    }
+
     /// Sets the gain to −∞ where the constraints do not allow the held items.
     fn forbid(&self, slots: &[Slot], gains: &mut [f64]) {
         let most = self.target.constraints.most_blocks();

@@ -6,7 +6,7 @@
 
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot};
-use crate::rng::Rng;
+use crate::rng::{Rng, weighted_by, weighted_surely_by};
 use crate::special::{HOPELESS, LANES, exponentials, fast_ln};
 use crate::state::State;
 
@@ -123,6 +123,15 @@ impl Way {
 /// Candidates that are so far below the largest gain have the weight 0, whatever rounding does.
 const NO_CHANCE: f64 = 1.0 - HOPELESS;
 
+/// Those that are so far below are weighed only if it matters: below the home by this in natural logarithms …
+const UNLIKELY: f64 = 11.0;
+
+/// … each has less than this of the weight of the home, whatever rounding does: e⁻¹⁰.
+const LEAST_WEIGHT: f64 = 4.6e-5;
+
+/// More than what rounding may do to a sum of weights.
+const ROUNDING: f64 = 1e-9;
+
 /// Buffers of [`sweep`].
 #[derive(Debug, Default)]
 pub struct Buffers {
@@ -193,6 +202,44 @@ pub fn sweep<M: Model, C: Chooser + ?Sized>(
             Choice::NONE
         }
     }
+}
+
+/// Moves the items to any block or a new one, as [`sweep`] with [`Sample`] does to the last bit, for those who do not ask for the probability
+/// and have no constraints.
+///
+/// The random number comes first. Blocks that are unlikely are weighed only where it is so near to the border between two others that they could
+/// move it: for one row in thousands.
+#[inline(always)]
+pub fn draw<M: Model>(state: &mut State<M>, items: &[Item], rng: &mut Rng, buffers: &mut Buffers) {
+    let Buffers { slots, gains, weights } = buffers;
+    let held = state.take(items);
+    slots.clear();
+    slots.extend_from_slice(state.z().live());
+    slots.push(state.fresh());
+    let uniform = rng.uniform();
+    if let [only] = **slots {
+        state.put(held, only);
+        return;
+    }
+    let padded = slots.len().next_multiple_of(LANES);
+    if gains.len() < padded {
+        gains.resize(padded, 0.0);
+        weights.resize(padded, 0.0);
+    }
+    let (gains, weights) = (&mut gains[..padded], &mut weights[..padded]);
+    gains[padded - LANES..].fill(f64::NEG_INFINITY);
+    state.likely_gains(&held, UNLIKELY, slots, &mut gains[..slots.len()]);
+    let total = exponentials(gains, largest(gains), weights);
+    let unknown = gains.iter().filter(|&&gain| gain == f64::NEG_INFINITY).count();
+    let unknown = unknown as f64 * LEAST_WEIGHT + ROUNDING;
+    let surely = weighted_surely_by(uniform, &weights[..slots.len()], total, unknown);
+    let chosen = surely.unwrap_or_else(|| {
+        state.weighed_again(slots.len());
+        state.likely_gains(&held, NO_CHANCE, slots, &mut gains[..slots.len()]);
+        let total = exponentials(gains, largest(gains), weights);
+        weighted_by(uniform, &weights[..slots.len()], total)
+    });
+    state.put(held, slots[chosen]);
 }
 
 /// The largest of a multiple of [`LANES`] numbers.

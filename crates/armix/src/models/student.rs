@@ -242,10 +242,11 @@ impl Likelihood for StudentT {
         if distance < self.farthest { distance } else { self.farthest }
     }
 
+    #[inline]
     fn farthest(&self, column: usize, theta: &LocationScale) -> f64 {
         let (low, high) = self.ranges[column];
-        let distance = |y: f64| self.distance(y, self.coordinates(theta));
-        distance(low).max(distance(high))
+        let [low, high] = [low, high].map(|y| self.distance(y, self.coordinates(theta)));
+        if high > low { high } else { low }
     }
 
     fn ratio_at_most(&self, a: [f64; 2], b: [f64; 2]) -> f64 {

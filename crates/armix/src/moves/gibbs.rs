@@ -4,8 +4,8 @@ use super::Scan;
 use crate::model::Model;
 use crate::partition::Item;
 use crate::rng::Rng;
-use crate::state::State;
-use crate::sweep::{Buffers, Chooser, Offer, Sample, Way, sweep};
+use crate::state::{State, Target};
+use crate::sweep::{Buffers, Chooser, Offer, Sample, Way, draw, sweep};
 use std::sync::Arc;
 
 /// One full scan; each step draws from q given all other items, so that nothing is rejected.
@@ -39,6 +39,17 @@ impl<M: Model> Scan<M> for Gibbs {
     }
 
     fn sample(&mut self, state: &mut State<M>, rng: &mut Rng) {
-        self.pass(state, &mut Sample(rng));
+        let Target { model, constraints, .. } = state.target();
+        if !model.skips_hopeless() || !constraints.is_none() {
+            self.pass(state, &mut Sample(rng));
+            return;
+        }
+        let units = Arc::clone(state.units());
+        for item in (0..state.z().n()).map(Item::new) {
+            match units.led_by(&item) {
+                [] => {} // moved together with another
+                unit => draw(state, unit, rng, &mut self.buffers),
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Products of many distances, some entries of menus or blocks side by side, and powers of distances: what takes the
 //! place of a logarithm for each value.
 
-use crate::special::{Arithmetic, FOUR, exp_of_all, ln_of_all};
+use crate::special::{Arithmetic, FOUR, Lane, exp_of_all, ln_of_all};
 use std::f64::consts::LN_2;
 
 /// No distance is larger than this, so that `TOGETHER` of them can be multiplied.
@@ -97,6 +97,16 @@ impl Power {
         }
     }
 
+    /// c xᵉ of one number, from what is kept of c.
+    #[inline]
+    pub(super) fn raise(self, kept: f64, x: f64) -> f64 {
+        match self {
+            Power::Halves(5) => FiveHalves.raise(Lane(0), kept, x),
+            Power::Halves(halves) => Halves(halves).raise(Lane(0), kept, x),
+            Power::Any(e) => Any(e).raise(Lane(0), kept, x),
+        }
+    }
+
     /// What is kept of c = 0.
     pub(super) fn nothing(self) -> f64 {
         match self {
@@ -160,7 +170,7 @@ impl Raise for Any {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::special::{Lane, OnFours, on_fours};
+    use crate::special::{OnFours, on_fours};
 
     #[test]
     fn products_of_any_length_have_logarithms() {
@@ -188,14 +198,6 @@ mod tests {
         assert_eq!(ln[3], 0.0);
     }
 
-    fn raise(power: Power, kept: f64, x: f64) -> f64 {
-        match power {
-            Power::Halves(5) => FiveHalves.raise(Lane(0), kept, x),
-            Power::Halves(halves) => Halves(halves).raise(Lane(0), kept, x),
-            Power::Any(e) => Any(e).raise(Lane(0), kept, x),
-        }
-    }
-
     #[test]
     fn powers_are_powers() {
         for e in [0.5, 1.0, 1.5, 2.5, 3.0, 3.5, 0.7, 12.25] {
@@ -203,12 +205,12 @@ mod tests {
             for x in [1e-9, 0.3, 1.0, 7.7, 1e8] {
                 for ln_c in [-3.0, 0.5] {
                     let expected = libm::exp(ln_c + e * libm::log(x));
-                    let found = raise(power, power.keep(ln_c), x);
+                    let found = power.raise(power.keep(ln_c), x);
                     let small = expected < 1e-21 && found == 0.0;
                     assert!(small || (found / expected - 1.0).abs() < 1e-13, "{e}, {x}: {found}");
                 }
             }
-            assert_eq!(raise(power, power.nothing(), 3.0), 0.0);
+            assert_eq!(power.raise(power.nothing(), 3.0), 0.0);
         }
     }
 

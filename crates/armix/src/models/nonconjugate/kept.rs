@@ -12,7 +12,7 @@
 //! one is left. The δ₁ of all columns are multiplied, and take one logarithm together.
 
 use super::distances::{Power, ln_at_most};
-use crate::special::FOUR;
+use crate::special::{FOUR, fast_ln};
 
 /// So many blocks are side by side.
 pub(super) const LANES: usize = FOUR;
@@ -28,14 +28,17 @@ const NEGLIGIBLE: f64 = -42.0;
 /// Logarithms up to this are safe to be exponentiated, also if several are added.
 const SAFE: f64 = 600.0;
 
+/// Bounds that are larger are none.
+const MOST: f64 = 1e300;
+
 /// Those of numbers of which [`super::distances::TOGETHER`] can be multiplied.
 const SAFE_TOGETHER: f64 = 160.0;
 
-/// Tables of so many columns are wide: rows are weighed roughly first, where most blocks turn out to be hopeless.
+/// Tables of so many columns are wide: most blocks turn out to be hopeless where rows are weighed roughly first.
 pub(super) const WIDE: usize = 16;
 
 /// An entry of a menu in a column, as a block sees it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Entry {
     /// What makes distances.
     pub(super) coordinates: [f64; 2],
@@ -101,6 +104,7 @@ impl Side {
         })
     }
 
+    #[inline(always)]
     fn put(&mut self, place: usize, lane: usize, at: usize, entries: usize, numbers: [f64; 3]) {
         let entry = match at {
             0 => &mut self.firsts[place],
@@ -131,7 +135,9 @@ pub(super) struct Kept {
     pub(super) stays: Side,
     /// The constants of four slots, for rows that join.
     pub(super) constants: Vec<Lanes>,
-    /// What other entries add to gains of four slots at most, in wide tables; −∞ of empty slots.
+    /// Whether there will be bounds of gains.
+    pub(super) bounded: bool,
+    /// What other entries add to gains of four slots at most, if there will; −∞ of empty slots.
     pub(super) others_at_most: Vec<Lanes>,
     /// How many other entries count in each column of each slot.
     others: Vec<u32>,
@@ -147,7 +153,7 @@ impl Clone for Kept {
     }
     fn clone_from(&mut self, source: &Self) {
         (self.d, self.entries) = (source.d, source.entries);
-        (self.e, self.power) = (source.e, source.power);
+        (self.e, self.power, self.bounded) = (source.e, source.power, source.bounded);
         self.joins.copy_from(&source.joins);
         self.stays.copy_from(&source.stays);
         self.constants.clone_from(&source.constants);
@@ -168,6 +174,7 @@ impl Kept {
             joins: Side::default(),
             stays: Side::default(),
             constants: Vec::new(),
+            bounded: true,
             others_at_most: Vec::new(),
             others: Vec::new(),
             awkward: Vec::new(),
@@ -216,6 +223,7 @@ impl Kept {
 
     /// Writes a column of a slot, from the entries of its leader's menu and ln of the sum of their terms. Columns are written from
     /// the first to the last. How much larger distances from one entry are than those from another, at most, is told by the last.
+    #[inline(always)]
     pub(super) fn write(
         &mut self,
         slot: usize,
@@ -232,13 +240,12 @@ impl Kept {
             joins.put(of_slots, slot % LANES, at, entries, [a, b, join]);
             stays.put(of_columns, column % LANES, at, entries, [a, b, stay]);
         };
-        let mut first = 0;
-        for at in 1..menu.len() {
-            if menu[at].ln_term > menu[first].ln_term {
-                first = at;
+        let (mut first, mut best) = (0, menu[0]);
+        for (at, entry) in menu.iter().enumerate() {
+            if entry.ln_term > best.ln_term {
+                (first, best) = (at, *entry);
             }
         }
-        let best = &menu[first];
         let best_far = e * ln_at_most(best.farthest);
         let ln_p = best.ln_term - ln_sum;
         let (join, stay) = (ln_p + best.ln_top, best.ln_top - ln_p);
@@ -250,33 +257,46 @@ impl Kept {
         }
         *constant += join;
         put(0, best.coordinates, join, stay);
-        let (mut count, mut sum, wide) = (0, 0.0, d >= WIDE);
+        let (mut count, mut sum, mut awkward) = (0, 0.0, false);
         for (at, entry) in menu.iter().enumerate() {
             let (less, higher) = (entry.ln_term - best.ln_term, entry.ln_top - best.ln_top);
-            let far = e * ln_at_most(entry.farthest);
-            let matters = less + f64::max(higher + best_far, far - higher);
+            let (joining, staying) = (higher + best_far, e * ln_at_most(entry.farthest) - higher);
+            let matters = less + if staying > joining { staying } else { joining };
             if at == first || matters < NEGLIGIBLE {
                 continue;
             }
-            self.awkward[slot] |= less - higher.abs() < -SAFE || matters > most;
+            awkward |= less - higher.abs() < -SAFE || matters > most;
             count += 1;
-            if wide {
-                let ln_ratio = libm::log(ratio_at_most(best.coordinates, entry.coordinates));
-                sum += libm::exp(less + higher + e * ln_ratio);
+            let (joining, staying) = (power.keep(less + higher), power.keep(less - higher));
+            if self.bounded {
+                let ratio = ratio_at_most(best.coordinates, entry.coordinates);
+                sum += power.raise(joining, ratio);
             }
-            put(count, entry.coordinates, power.keep(less + higher), power.keep(less - higher));
+            put(count, entry.coordinates, joining, staying);
         }
-        if wide {
-            self.others_at_most[four].0[slot % LANES] += libm::log1p(sum);
+        if self.bounded && count > 0 {
+            let at_most = if sum < MOST { fast_ln(1.0 + sum) } else { f64::INFINITY };
+            self.others_at_most[four].0[slot % LANES] += at_most;
         }
+        self.awkward[slot] |= awkward;
         let before = std::mem::replace(&mut self.others[slot * d + column], count as u32);
         // The second is always there for those side by side.
         for at in count + 1..=(before as usize).max(1).min(entries - 1) {
             put(at, best.coordinates, power.nothing(), power.nothing());
         }
+        if count as u32 != before {
+            self.count_others(slot, column);
+        }
+    }
+
+    /// Counts how many others there are side by side with a column of a slot.
+    fn count_others(&mut self, slot: usize, column: usize) {
+        let (d, four, fourth) = (self.d, slot / LANES, column / LANES);
+        let of_columns = slot * self.fourths() + fourth;
         let others = |slot: usize, column: usize| self.others[slot * d + column];
         let slots = four * LANES..(four + 1) * LANES;
-        self.joins.others[of_slots] = slots.map(|slot| others(slot, column)).max().unwrap_or(0);
+        self.joins.others[four * d + column] =
+            slots.map(|slot| others(slot, column)).max().unwrap_or(0);
         let columns = fourth * LANES..d.min((fourth + 1) * LANES);
         self.stays.others[of_columns] = columns.map(|c| others(slot, c)).max().unwrap_or(0);
     }

@@ -123,7 +123,9 @@ impl<L: Likelihood> Nonconjugate<L> {
     }
 
     fn nothing_kept(&self) -> Kept {
-        Kept::new(self.likelihood.d(), self.menus.entries, self.exponent)
+        let mut kept = Kept::new(self.likelihood.d(), self.menus.entries, self.exponent);
+        kept.bounded = self.skips_hopeless();
+        kept
     }
 
     /// The length of one item's menus of all columns.
@@ -193,6 +195,9 @@ const SMALL: u32 = 32;
 /// Tables of fewer rows, if they are not wide, hardly have blocks that are worth a bound.
 const LARGE: usize = 1000;
 
+/// Most blocks are not as near to the home as this, also in narrow tables.
+const NEAR: f64 = 20.0;
+
 /// What a row is weighed for.
 struct Ask<'a> {
     stats: &'a Tallies,
@@ -201,6 +206,8 @@ struct Ask<'a> {
     home: Option<(Slot, f64)>,
     /// Where b times a gain is less, −∞ will do.
     floor: f64,
+    /// Whether so many blocks are expected to have less that they are weighed roughly first.
+    roughly: bool,
 }
 
 impl<L: Likelihood> Nonconjugate<L> {
@@ -225,7 +232,7 @@ impl<L: Likelihood> Nonconjugate<L> {
         gains: &mut [f64],
         put: impl Fn(&mut f64, f64),
     ) {
-        let Ask { stats, z, home, floor } = ask;
+        let Ask { stats, z, home, floor, roughly } = ask;
         let b = self.coldness;
         if b == 0.0 {
             gains.iter_mut().for_each(|gain| put(gain, 0.0));
@@ -239,7 +246,7 @@ impl<L: Likelihood> Nonconjugate<L> {
         };
         let all = row.filter(|_| kept.better_weigh_all(slots.len()));
         if let Some(row) = all {
-            match likely && likelihood.d() >= WIDE {
+            match roughly {
                 true => {
                     let but = home.map(|(home, _)| home.index());
                     kept.join_likely(likelihood, row, floor, but, &mut load.gains);
@@ -360,9 +367,9 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
         if self.outranks(load.leader, leader) {
             leader = load.leader;
             sums.fill(0);
-            self.tally(leader, stats.members.of(slot), sums, 1);
+            self.tally(leader, stats.members.of(slot), sums);
         }
-        self.tally(leader, load.items.iter().copied(), sums, 1);
+        self.tally(leader, load.items.iter().copied(), sums);
         load.items.iter().for_each(|&item| stats.members.insert(item, slot));
         self.write(stats, slot, leader);
     }
@@ -376,10 +383,10 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
             leader = self.leader(stats.members.of(slot));
             sums.fill(0);
             if leader != NOBODY {
-                self.tally(leader, stats.members.of(slot), sums, 1);
+                self.tally(leader, stats.members.of(slot), sums);
             }
         } else {
-            self.tally(leader, load.items.iter().copied(), sums, -1);
+            self.untally(leader, load.items.iter().copied(), sums);
         }
         self.write(stats, slot, leader);
     }
@@ -395,7 +402,7 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
     ) {
         let home = home.filter(|home| self.coldness > 0.0 && slots.contains(home));
         let home = home.map(|home| (home, self.ln_gain_at_home(stats, load, z, home)));
-        let ask = Ask { stats, z, home, floor: f64::NEG_INFINITY };
+        let ask = Ask { stats, z, home, floor: f64::NEG_INFINITY, roughly: false };
         self.weigh_slots(ask, load, slots, gains, |gain, found| *gain = found);
     }
 
@@ -418,7 +425,8 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
             head_starts.clone().find(|(slot, _)| **slot == home).map_or(0.0, |(_, &x)| x);
         let most = gains.iter().fold(head_start, |a, &b| if b > a { b } else { a });
         let floor = at_home + self.coldness * (head_start - most - below);
-        let ask = Ask { stats, z, home: Some((home, at_home)), floor };
+        let roughly = self.likelihood.d() >= WIDE || self.coldness * below < NEAR;
+        let ask = Ask { stats, z, home: Some((home, at_home)), floor, roughly };
         self.weigh_slots(ask, load, slots, gains, |gain, found| *gain += found);
     }
 
@@ -478,7 +486,7 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
             let leader = self.leader(stats.members.of(slot));
             if leader != NOBODY {
                 let sums = &mut stats.sums[self.range(slot)];
-                self.tally(leader, stats.members.of(slot), sums, 1);
+                self.tally(leader, stats.members.of(slot), sums);
             }
             self.write(stats, slot, leader);
         }

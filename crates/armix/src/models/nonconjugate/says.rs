@@ -5,7 +5,7 @@ use super::UNIT;
 use super::distances::{Products, TOGETHER};
 use super::kept::LANES;
 use super::likelihood::Likelihood;
-use crate::special::{Arithmetic, OnFours, ln_of_all, on_fours};
+use crate::special::{Arithmetic, OnFours, ln_of_all, on_fours, with_wide_vectors};
 use std::ops::Range;
 
 /// Four entries of a menu in a column; see [`Nonconjugate::fours`].
@@ -41,13 +41,39 @@ impl<L: Likelihood> Nonconjugate<L> {
         std::array::from_fn(|lane| self.likelihood.distance(value, four.coordinates[lane]))
     }
 
-    /// Adds what items say about the entries of a menu, or subtracts it, with `sign` −1: ln f in units.
+    /// Adds what items say about the entries of a menu: ln f in units.
     pub(super) fn tally(
         &self,
         leader: u32,
         items: impl Iterator<Item = u32> + Clone,
         sums: &mut [i128],
-        sign: i64,
+    ) {
+        with_wide_vectors(
+            #[inline(always)]
+            || self.tally_columns(leader, items, sums, |sum, units| *sum += units),
+        );
+    }
+
+    /// Subtracts it.
+    pub(super) fn untally(
+        &self,
+        leader: u32,
+        items: impl Iterator<Item = u32> + Clone,
+        sums: &mut [i128],
+    ) {
+        with_wide_vectors(
+            #[inline(always)]
+            || self.tally_columns(leader, items, sums, |sum, units| *sum -= units),
+        );
+    }
+
+    #[inline(always)]
+    fn tally_columns(
+        &self,
+        leader: u32,
+        items: impl Iterator<Item = u32> + Clone,
+        sums: &mut [i128],
+        count: impl Fn(&mut i128, i128),
     ) {
         let e = self.likelihood.exponent();
         for four in self.fours(leader, 0..self.likelihood.d()) {
@@ -65,9 +91,8 @@ impl<L: Likelihood> Nonconjugate<L> {
                     units[lane] += i128::from((ln_f * (1.0 / UNIT)) as i64);
                 }
             }
-            for lane in 0..four.count {
-                sums[four.at + lane] += i128::from(sign) * units[lane];
-            }
+            let sums = &mut sums[four.at..][..four.count];
+            sums.iter_mut().zip(units).for_each(|(sum, units)| count(sum, units));
         }
     }
 

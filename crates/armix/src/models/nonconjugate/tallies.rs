@@ -6,7 +6,7 @@ use super::likelihood::Likelihood;
 use super::members::{Members, NOBODY};
 use super::{Nonconjugate, UNIT};
 use crate::partition::{Item, Partition, Slot};
-use crate::special::{exp_of_all, fast_ln, ln_of_all};
+use crate::special::{exp_of_all, fast_ln, ln_of_all, with_wide_vectors};
 
 /// Leaders, and what the items of their blocks say about the entries of their menus.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ impl<L: Likelihood> Nonconjugate<L> {
         let ln_weights = &self.menus.ln_weight[self.range(leader as usize)];
         let unit = self.coldness * UNIT;
         terms.clear();
-        terms.extend(ln_weights.iter().zip(sums).map(|(w, &sum)| w + unit * sum as f64));
+        terms.extend(ln_weights.iter().zip(sums).map(|(w, &sum)| w + unit * to_float(sum)));
     }
 
     /// The same with other sums.
@@ -210,30 +210,57 @@ impl<L: Likelihood> Nonconjugate<L> {
             stats.kept.clear(slot);
             return;
         }
-        let m = self.menus.entries;
+        with_wide_vectors(
+            #[inline(always)]
+            || self.write_columns(stats, slot, leader),
+        );
+    }
+
+    #[inline(always)]
+    fn write_columns(&self, stats: &mut Tallies, slot: usize, leader: u32) {
+        let (m, b, unit) = (self.menus.entries, self.coldness, self.coldness * UNIT);
+        let (range, likelihood) = (self.range(leader as usize), &*self.likelihood);
+        let thetas = self.menus.theta[range.clone()].chunks_exact(m);
+        let ln_weights = self.menus.ln_weight[range].chunks_exact(m);
         let Room { terms, menu } = &mut stats.room;
-        self.terms(leader, &stats.sums[self.range(slot)], terms);
-        let thetas = self.menus.theta[self.range(leader as usize)].chunks_exact(m);
-        for (column, (terms, thetas)) in terms.chunks_exact(m).zip(thetas).enumerate() {
-            let entry = |(&ln_term, theta): (&f64, &L::Parameter)| Entry {
-                coordinates: self.likelihood.coordinates(theta),
-                ln_top: self.coldness * self.likelihood.ln_top(column, theta),
-                ln_term,
-                farthest: self.likelihood.farthest(column, theta),
-            };
-            menu.clear();
-            menu.extend(terms.iter().zip(thetas).map(entry));
+        terms.resize(m, 0.0);
+        menu.resize(m, Entry::default());
+        let sums = stats.sums[self.range(slot)].chunks_exact(m);
+        let ratio_at_most = |a, b| likelihood.ratio_at_most(a, b);
+        let mut ln_p = 0.0;
+        for (column, ((thetas, ln_weights), sums)) in thetas.zip(ln_weights).zip(sums).enumerate() {
+            for (term, (w, &sum)) in terms.iter_mut().zip(ln_weights.iter().zip(sums)) {
+                *term = w + unit * to_float(sum);
+            }
+            for (entry, (theta, &ln_term)) in menu.iter_mut().zip(thetas.iter().zip(&*terms)) {
+                *entry = Entry {
+                    coordinates: likelihood.coordinates(theta),
+                    ln_top: b * likelihood.ln_top(column, theta),
+                    ln_term,
+                    farthest: likelihood.farthest(column, theta),
+                };
+            }
             let ln_sum = ln_sum_exp(terms);
-            let ratio_at_most = |a, b| self.likelihood.ratio_at_most(a, b);
             stats.kept.write(slot, column, menu, ln_sum, ratio_at_most);
-            stats.ln_p[slot] += ln_sum;
+            ln_p += ln_sum;
         }
+        stats.ln_p[slot] = ln_p;
+    }
+}
+
+/// A sum as a float. Nearly all are short, and then halves of 32 bits are added: the compiler would make one conversion of both cases, a slow one.
+#[inline(always)]
+fn to_float(sum: i128) -> f64 {
+    match i64::try_from(sum) {
+        Ok(short) => (short >> 32) as i32 as f64 * (1u64 << 32) as f64 + short as u32 as f64,
+        Err(_) => sum as f64,
     }
 }
 
 /// ln Σ eˣ.
+#[inline(always)]
 pub(super) fn ln_sum_exp(terms: &[f64]) -> f64 {
-    let largest = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let largest = terms.iter().fold(f64::NEG_INFINITY, |a, &b| if b > a { b } else { a });
     let mut sum = 0.0;
     for terms in terms.chunks(LANES) {
         let mut four = [f64::NEG_INFINITY; LANES];
