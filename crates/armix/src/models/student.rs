@@ -213,10 +213,12 @@ impl Likelihood for StudentT {
         LocationScale::new(reals[0], reals[1])
     }
 
+    #[inline]
     fn row(&self, item: usize) -> &[f64] {
         &self.values[item * self.columns.len()..][..self.columns.len()]
     }
 
+    #[inline]
     fn column(&self, column: usize) -> &[f64] {
         &self.by_column[column * self.n..][..self.n]
     }

@@ -1,5 +1,7 @@
 //! Exponentials of many numbers at once, for weights.
 
+use super::simd::Arithmetic;
+
 /// So many numbers are worked on together, so that compilers use vector instructions.
 pub const LANES: usize = 2;
 
@@ -8,6 +10,12 @@ pub const HOPELESS: f64 = -50.0;
 
 /// So many numbers are few.
 const FEW: usize = 4;
+
+/// ln 2 in two parts, the first with zeros at its end, so that its multiples are exact.
+const LN_2: (f64, f64) = (6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10);
+
+/// Adding this rounds to an integer and leaves it in the last bits.
+const ROUND: f64 = 6_755_399_441_055_744.0;
 
 /// 1/2!, 1/3!, … 1/13!.
 const FACTORIALS: [f64; 12] = {
@@ -51,10 +59,6 @@ pub fn exponentials(values: &[f64], largest: f64, out: &mut [f64]) -> f64 {
 /// x = n ln 2 + r, and |r| < 0.35 leaves a polynomial.
 #[inline(always)]
 pub fn exp_of_all<const N: usize>(x: [f64; N]) -> [f64; N] {
-    // ln 2 in two parts, the first with zeros at its end, so that its multiples are exact.
-    const LN_2: (f64, f64) = (6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10);
-    // Adding this rounds to an integer and leaves it in the last bits.
-    const ROUND: f64 = 6_755_399_441_055_744.0;
     std::array::from_fn(|lane| {
         let x = x[lane];
         let rounded = x * std::f64::consts::LOG2_E + ROUND;
@@ -73,9 +77,51 @@ pub fn exp_of_all<const N: usize>(x: [f64; N]) -> [f64; N] {
     })
 }
 
+/// [`exp_of_all`] where it is said what is a vector, the same to the last bit.
+#[inline(always)]
+pub(crate) fn exp_on<A: Arithmetic>(arithmetic: A, x: A::Numbers) -> A::Numbers {
+    let all = |number: f64| arithmetic.all(number);
+    let (plus, minus) = (|a, b| arithmetic.add(a, b), |a, b| arithmetic.subtract(a, b));
+    let times = |a, b| arithmetic.multiply(a, b);
+    let rounded = plus(times(x, all(std::f64::consts::LOG2_E)), all(ROUND));
+    let n = minus(rounded, all(ROUND));
+    let r = minus(minus(x, times(n, all(LN_2.0))), times(n, all(LN_2.1)));
+    let r2 = times(r, r);
+    let r4 = times(r2, r2);
+    let pair = |k: usize| plus(all(FACTORIALS[k]), times(all(FACTORIALS[k + 1]), r));
+    let low = plus(pair(0), times(pair(2), r2));
+    let middle = plus(pair(4), times(pair(6), r2));
+    let high = plus(pair(8), times(pair(10), r2));
+    let series = plus(low, times(r4, plus(middle, times(r4, high))));
+    let power = plus(all(1.0), plus(r, times(r2, series)));
+    let scaled = arithmetic.scale(power, rounded);
+    arithmetic.each(
+        [x, scaled, scaled],
+        #[inline(always)]
+        |[x, scaled, _]| if x > HOPELESS { scaled } else { 0.0 },
+    )
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::simd::{OnFours, on_fours};
     use super::*;
+
+    #[test]
+    fn vectors_have_the_same_exponentials() {
+        struct Exp([f64; 4]);
+        impl OnFours for Exp {
+            fn with<A: Arithmetic>(self, arithmetic: A) {
+                let mut found = [0.0; 4];
+                arithmetic.store(exp_on(arithmetic, arithmetic.load(&self.0)), &mut found);
+                assert_eq!(found.map(f64::to_bits), exp_of_all(self.0).map(f64::to_bits));
+            }
+        }
+        for k in 0..10_000 {
+            let x = f64::from(k) * 0.01;
+            on_fours(Exp([x, -x, 0.1 * x - 50.0, f64::NEG_INFINITY]));
+        }
+    }
 
     #[test]
     fn exponentials_agree_with_libm() {

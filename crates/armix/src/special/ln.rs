@@ -1,5 +1,6 @@
 //! A logarithm that is twice as fast as that of a library, for the kernels of large networks.
 
+use super::simd::{Arithmetic, FOUR};
 use std::sync::LazyLock;
 
 /// The mantissa is cut into so many pieces.
@@ -55,6 +56,26 @@ pub fn ln_of_all<const N: usize>(numbers: &[f64; N]) -> [f64; N] {
     logarithms
 }
 
+/// [`ln_of_all`] where it is said what is a vector, the same to the last bit.
+#[inline(always)]
+pub(crate) fn ln_on<A: Arithmetic>(arithmetic: A, numbers: A::Numbers) -> A::Numbers {
+    let all = |number: f64| arithmetic.all(number);
+    let (plus, minus) = (|a, b| arithmetic.add(a, b), |a, b| arithmetic.subtract(a, b));
+    let times = |a, b| arithmetic.multiply(a, b);
+    let (table, mut each) = (&*TABLE, [1.0; FOUR]);
+    arithmetic.store(numbers, &mut each);
+    let pieces = each.map(|x: f64| table[(x.to_bits() >> 45) as usize % PIECES]);
+    let inverse = arithmetic.load(&pieces.map(|(inverse, _)| inverse));
+    let ln_middle = arithmetic.load(&pieces.map(|(_, ln_middle)| ln_middle));
+    let (exponent, m) = arithmetic.split(numbers);
+    let r = minus(times(m, inverse), all(1.0));
+    let r2 = times(r, r);
+    let last = times(r2, minus(all(0.2), times(r, all(1.0 / 6.0))));
+    let high = plus(minus(all(1.0 / 3.0), times(r, all(0.25))), last);
+    let series = minus(r, times(r2, minus(all(0.5), times(r, high))));
+    plus(times(exponent, all(std::f64::consts::LN_2)), plus(ln_middle, series))
+}
+
 /// ln x for a normal x > 0, by a series instead of a table, so that loops over this become vector instructions. The error is
 /// below 2 units in the last place, also where ln x is near 0.
 ///
@@ -89,7 +110,24 @@ pub fn ln_by_series(x: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::simd::{OnFours, on_fours};
     use super::*;
+
+    #[test]
+    fn vectors_have_the_same_logarithms() {
+        struct Ln([f64; FOUR]);
+        impl OnFours for Ln {
+            fn with<A: Arithmetic>(self, arithmetic: A) {
+                let mut found = [0.0; FOUR];
+                arithmetic.store(ln_on(arithmetic, arithmetic.load(&self.0)), &mut found);
+                assert_eq!(found.map(f64::to_bits), ln_of_all(&self.0).map(f64::to_bits));
+            }
+        }
+        for k in 1..10_000 {
+            let x = f64::from(k) * 0.37;
+            on_fours(Ln([x, 1.0 / x, 1.0 + 1e-4 * x, x * 1e200]));
+        }
+    }
 
     #[test]
     fn the_logarithm_agrees_with_libm() {

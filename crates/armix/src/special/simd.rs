@@ -41,6 +41,8 @@ pub(crate) trait Arithmetic: Copy {
     -> Self::Numbers;
     /// e and m of positive normal numbers 2ᵉ m, with 1 ≤ m < 2.
     fn split(self, a: Self::Numbers) -> (Self::Numbers, Self::Numbers);
+    /// 2ⁿ a, where n is what the last bits of a second number are.
+    fn scale(self, a: Self::Numbers, n: Self::Numbers) -> Self::Numbers;
 }
 
 const MANTISSA: u64 = (1 << 52) - 1;
@@ -59,6 +61,12 @@ const TOO_MUCH: f64 = ((1u64 << 52) + 1023) as f64;
 fn split_one(a: f64) -> (f64, f64) {
     let bits = a.to_bits();
     (f64::from_bits(bits >> 52 | TWO_TO_52) - TOO_MUCH, f64::from_bits(bits & MANTISSA | ONE))
+}
+
+/// [`Arithmetic::scale`] of one number.
+#[inline(always)]
+fn scale_one(a: f64, n: f64) -> f64 {
+    f64::from_bits(a.to_bits().wrapping_add(n.to_bits() << 52))
 }
 
 /// [`Arithmetic::where_known`] of one number.
@@ -137,6 +145,10 @@ impl Arithmetic for Lane {
     fn split(self, a: f64) -> (f64, f64) {
         split_one(a)
     }
+    #[inline(always)]
+    fn scale(self, a: f64, n: f64) -> f64 {
+        scale_one(a, n)
+    }
 }
 
 /// All four, by loops.
@@ -190,6 +202,10 @@ impl Arithmetic for Loops {
     fn split(self, a: [f64; FOUR]) -> ([f64; FOUR], [f64; FOUR]) {
         let both = a.map(split_one);
         (both.map(|(exponent, _)| exponent), both.map(|(_, mantissa)| mantissa))
+    }
+    #[inline(always)]
+    fn scale(self, a: [f64; FOUR], n: [f64; FOUR]) -> [f64; FOUR] {
+        std::array::from_fn(|lane| scale_one(a[lane], n[lane]))
     }
 }
 
@@ -245,6 +261,11 @@ impl Arithmetic for pulp::x86::V3 {
         let low = self.and_u64x4(bits, self.splat_u64x4(MANTISSA));
         let exponent = self.sub_f64x4(pulp::cast(high), self.splat_f64x4(TOO_MUCH));
         (exponent, pulp::cast(self.or_u64x4(low, self.splat_u64x4(ONE))))
+    }
+    #[inline(always)]
+    fn scale(self, a: pulp::f64x4, n: pulp::f64x4) -> pulp::f64x4 {
+        let more = self.shl_const_u64x4::<52>(pulp::cast(n));
+        pulp::cast(self.wrapping_add_u64x4(pulp::cast(a), more))
     }
 }
 

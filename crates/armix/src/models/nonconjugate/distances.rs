@@ -1,7 +1,7 @@
 //! Products of many distances, some entries of menus or blocks side by side, and powers of distances: what takes the
 //! place of a logarithm for each value.
 
-use crate::special::{Arithmetic, FOUR, Lane, exp_of_all, ln_of_all};
+use crate::special::{Arithmetic, FOUR, Lane, exp_of_all, ln_of_all, ln_on};
 use std::f64::consts::LN_2;
 
 /// No distance is larger than this, so that `TOGETHER` of them can be multiplied.
@@ -55,7 +55,8 @@ impl<A: Arithmetic> Products<A> {
         let (mut mantissa, mut exponent) = ([1.0; FOUR], [0.0; FOUR]);
         self.arithmetic.store(self.mantissa, &mut mantissa);
         self.arithmetic.store(self.exponent, &mut exponent);
-        let ln = ln_of_all(&mantissa);
+        let mut ln = [0.0; FOUR];
+        self.arithmetic.store(ln_on(self.arithmetic, self.mantissa), &mut ln);
         std::array::from_fn(|at| match mantissa[at] == 1.0 && exponent[at] == 0.0 {
             true => 0.0,
             false => exponent[at] * LN_2 + ln[at],

@@ -10,7 +10,7 @@
 use super::distances::{Products, TOGETHER};
 use super::kept::{Entries, Kept, LANES};
 use super::likelihood::Likelihood;
-use super::tallies::{Party, Tallies, ln_sum_exp};
+use super::tallies::{Party, Tallies, ln_sum_exp, to_float};
 use super::{Nonconjugate, UNIT};
 use crate::special::{Arithmetic, OnFours, fast_ln, on_fours};
 
@@ -177,7 +177,7 @@ impl<L: Likelihood> Nonconjugate<L> {
                 near = at;
             }
         }
-        let (from, now) = (self.likelihood.coordinates(&led[near]), UNIT * sums[near] as f64);
+        let (from, now) = (self.likelihood.coordinates(&led[near]), UNIT * to_float(sums[near]));
         // e Σ ln δ₀.
         let e_ln = known * self.likelihood.ln_top(column, &led[near]) - now;
         let mut most = f64::NEG_INFINITY;

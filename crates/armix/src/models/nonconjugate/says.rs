@@ -111,36 +111,7 @@ impl<L: Likelihood> Nonconjugate<L> {
         sums: &mut [f64],
         sign: f64,
     ) {
-        for four in self.fours(leader, columns) {
-            let values = self.likelihood.column(four.column);
-            let mut ln = [0.0; LANES];
-            let (likelihood, coordinates) = (&*self.likelihood, &four.coordinates);
-            match self.gaps[four.column] {
-                false => {
-                    on_fours(OfFour::<_, false> {
-                        likelihood,
-                        values,
-                        items,
-                        coordinates,
-                        ln: &mut ln,
-                    });
-                }
-                true => {
-                    on_fours(OfFour::<_, true> {
-                        likelihood,
-                        values,
-                        items,
-                        coordinates,
-                        ln: &mut ln,
-                    });
-                }
-            }
-            let count = self.known(four.column, items);
-            for lane in 0..four.count {
-                let ln_tops = self.coldness * count * four.ln_tops[lane];
-                sums[four.at + lane] += sign * (ln_tops - self.exponent * ln[lane]);
-            }
-        }
+        on_fours(OfColumns { model: self, columns, leader, items, sums, sign });
     }
 
     /// How many of these items have a value in a column.
@@ -164,39 +135,62 @@ impl<L: Likelihood> Nonconjugate<L> {
     }
 }
 
-/// Σ ln δ of the values of some items, for four entries side by side. Some values may be missing if there are `GAPS`.
-struct OfFour<'a, L, const GAPS: bool> {
-    likelihood: &'a L,
-    values: &'a [f64],
+/// What [`Nonconjugate::add_ln_f_of`] does.
+struct OfColumns<'a, L: Likelihood> {
+    model: &'a Nonconjugate<L>,
+    columns: Range<usize>,
+    leader: u32,
     items: &'a [u32],
-    coordinates: &'a [[f64; 2]; LANES],
-    ln: &'a mut [f64; LANES],
+    sums: &'a mut [f64],
+    sign: f64,
 }
 
-impl<L: Likelihood, const GAPS: bool> OnFours for OfFour<'_, L, GAPS> {
+impl<L: Likelihood> OnFours for OfColumns<'_, L> {
     #[inline(always)]
     fn with<A: Arithmetic>(self, arithmetic: A) {
-        let OfFour { likelihood, values, items, coordinates, ln } = self;
-        let coordinates = [0, 1].map(|at| arithmetic.load(&coordinates.map(|pair| pair[at])));
-        let from = From::<_, _, GAPS> { arithmetic, likelihood, coordinates };
-        let (together, rest) = items.as_chunks::<TOGETHER>();
-        let mut products = Products::one(arithmetic);
-        for items in together {
-            let y = items.map(|item| values[item as usize]);
-            from.multiply(
-                &mut products,
-                y.map(
-                    #[inline(always)]
-                    |y| arithmetic.all(y),
-                ),
-            );
+        let OfColumns { model, columns, leader, items, sums, sign } = self;
+        for four in model.fours(leader, columns) {
+            let ln = match model.gaps[four.column] {
+                false => of_four::<_, _, false>(arithmetic, model, &four, items),
+                true => of_four::<_, _, true>(arithmetic, model, &four, items),
+            };
+            let count = model.known(four.column, items);
+            for lane in 0..four.count {
+                let ln_tops = model.coldness * count * four.ln_tops[lane];
+                sums[four.at + lane] += sign * (ln_tops - model.exponent * ln[lane]);
+            }
         }
-        for &item in rest {
-            products.multiply(from.distances(arithmetic.all(values[item as usize])));
-        }
-        products.settle();
-        *ln = products.ln();
     }
+}
+
+/// Σ ln δ of the values of some items, for four entries side by side. Some values may be missing if there are `GAPS`.
+#[inline(always)]
+fn of_four<A: Arithmetic, L: Likelihood, const GAPS: bool>(
+    arithmetic: A,
+    model: &Nonconjugate<L>,
+    four: &Four,
+    items: &[u32],
+) -> [f64; LANES] {
+    let (likelihood, values) = (&*model.likelihood, model.likelihood.column(four.column));
+    let coordinates = [0, 1].map(|at| arithmetic.load(&four.coordinates.map(|pair| pair[at])));
+    let from = From::<_, _, GAPS> { arithmetic, likelihood, coordinates };
+    let (together, rest) = items.as_chunks::<TOGETHER>();
+    let mut products = Products::one(arithmetic);
+    for items in together {
+        let y = items.map(|item| values[item as usize]);
+        from.multiply(
+            &mut products,
+            y.map(
+                #[inline(always)]
+                |y| arithmetic.all(y),
+            ),
+        );
+    }
+    for &item in rest {
+        products.multiply(from.distances(arithmetic.all(values[item as usize])));
+    }
+    products.settle();
+    products.ln()
 }
 
 /// The same for one entry, four items side by side: four parts of the sum.

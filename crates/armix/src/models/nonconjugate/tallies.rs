@@ -6,7 +6,7 @@ use super::likelihood::Likelihood;
 use super::members::{Members, NOBODY};
 use super::{Nonconjugate, UNIT};
 use crate::partition::{Item, Partition, Slot};
-use crate::special::{exp_of_all, fast_ln, ln_of_all, with_wide_vectors};
+use crate::special::{Arithmetic, OnFours, exp_of_all, exp_on, fast_ln, ln_of_all, on_fours};
 
 /// Leaders, and what the items of their blocks say about the entries of their menus.
 #[derive(Debug)]
@@ -83,7 +83,9 @@ impl<L: Likelihood> Nonconjugate<L> {
 
     /// ln p̂ of a block with these terms; 0 if it has none.
     pub(super) fn ln_estimate(&self, terms: &[f64]) -> f64 {
-        terms.chunks_exact(self.menus.entries).map(ln_sum_exp).sum()
+        let mut ln_p = 0.0;
+        on_fours(LnSumsExp { terms, entries: self.menus.entries, sum: &mut ln_p });
+        ln_p
     }
 
     /// ln p̂ of a block of one item.
@@ -210,22 +212,30 @@ impl<L: Likelihood> Nonconjugate<L> {
             stats.kept.clear(slot);
             return;
         }
-        with_wide_vectors(
-            #[inline(always)]
-            || self.write_columns(stats, slot, leader),
-        );
+        on_fours(Write { model: self, stats, slot, leader });
     }
+}
 
+/// Writes all columns of a slot that has a leader.
+struct Write<'a, L: Likelihood> {
+    model: &'a Nonconjugate<L>,
+    stats: &'a mut Tallies,
+    slot: usize,
+    leader: u32,
+}
+
+impl<L: Likelihood> OnFours for Write<'_, L> {
     #[inline(always)]
-    fn write_columns(&self, stats: &mut Tallies, slot: usize, leader: u32) {
-        let (m, b, unit) = (self.menus.entries, self.coldness, self.coldness * UNIT);
-        let (range, likelihood) = (self.range(leader as usize), &*self.likelihood);
-        let thetas = self.menus.theta[range.clone()].chunks_exact(m);
-        let ln_weights = self.menus.ln_weight[range].chunks_exact(m);
+    fn with<A: Arithmetic>(self, arithmetic: A) {
+        let Write { model, stats, slot, leader } = self;
+        let (m, b, unit) = (model.menus.entries, model.coldness, model.coldness * UNIT);
+        let (range, likelihood) = (model.range(leader as usize), &*model.likelihood);
+        let thetas = model.menus.theta[range.clone()].chunks_exact(m);
+        let ln_weights = model.menus.ln_weight[range].chunks_exact(m);
         let Room { terms, menu } = &mut stats.room;
         terms.resize(m, 0.0);
         menu.resize(m, Entry::default());
-        let sums = stats.sums[self.range(slot)].chunks_exact(m);
+        let sums = stats.sums[model.range(slot)].chunks_exact(m);
         let ratio_at_most = |a, b| likelihood.ratio_at_most(a, b);
         let mut ln_p = 0.0;
         for (column, ((thetas, ln_weights), sums)) in thetas.zip(ln_weights).zip(sums).enumerate() {
@@ -240,7 +250,7 @@ impl<L: Likelihood> Nonconjugate<L> {
                     farthest: likelihood.farthest(column, theta),
                 };
             }
-            let ln_sum = ln_sum_exp(terms);
+            let ln_sum = ln_sum_exp_on(arithmetic, terms);
             stats.kept.write(slot, column, menu, ln_sum, ratio_at_most);
             ln_p += ln_sum;
         }
@@ -250,7 +260,7 @@ impl<L: Likelihood> Nonconjugate<L> {
 
 /// A sum as a float. Nearly all are short, and then halves of 32 bits are added: the compiler would make one conversion of both cases, a slow one.
 #[inline(always)]
-fn to_float(sum: i128) -> f64 {
+pub(super) fn to_float(sum: i128) -> f64 {
     match i64::try_from(sum) {
         Ok(short) => (short >> 32) as i32 as f64 * (1u64 << 32) as f64 + short as u32 as f64,
         Err(_) => sum as f64,
@@ -258,15 +268,51 @@ fn to_float(sum: i128) -> f64 {
 }
 
 /// ln Σ eˣ.
-#[inline(always)]
 pub(super) fn ln_sum_exp(terms: &[f64]) -> f64 {
+    let mut sum = 0.0;
+    on_fours(LnSumsExp { terms, entries: terms.len(), sum: &mut sum });
+    sum
+}
+
+/// The sum of ln Σ eˣ over so many terms at a time.
+struct LnSumsExp<'a> {
+    terms: &'a [f64],
+    entries: usize,
+    sum: &'a mut f64,
+}
+
+impl OnFours for LnSumsExp<'_> {
+    #[inline(always)]
+    fn with<A: Arithmetic>(self, arithmetic: A) {
+        let columns = self.terms.chunks_exact(self.entries);
+        *self.sum = 0.0;
+        for terms in columns {
+            *self.sum += ln_sum_exp_on(arithmetic, terms);
+        }
+    }
+}
+
+#[inline(always)]
+fn ln_sum_exp_on<A: Arithmetic>(arithmetic: A, terms: &[f64]) -> f64 {
     let largest = terms.iter().fold(f64::NEG_INFINITY, |a, &b| if b > a { b } else { a });
     let mut sum = 0.0;
-    for terms in terms.chunks(LANES) {
+    let (fours, rest) = terms.as_chunks::<LANES>();
+    for four in fours {
+        sum += sum_exp_on(arithmetic, four, largest);
+    }
+    if !rest.is_empty() {
         let mut four = [f64::NEG_INFINITY; LANES];
-        four.iter_mut().zip(terms).for_each(|(x, term)| *x = term - largest);
-        let [a, b, c, d] = exp_of_all(four);
-        sum += (a + b) + (c + d);
+        four[..rest.len()].copy_from_slice(rest);
+        sum += sum_exp_on(arithmetic, &four, largest);
     }
     largest + fast_ln(sum)
+}
+
+/// Σ eˣ of four x, in units of their largest.
+#[inline(always)]
+fn sum_exp_on<A: Arithmetic>(arithmetic: A, four: &[f64; LANES], largest: f64) -> f64 {
+    let less = arithmetic.subtract(arithmetic.load(four), arithmetic.all(largest));
+    let mut found = [0.0; LANES];
+    arithmetic.store(exp_on(arithmetic, less), &mut found);
+    (found[0] + found[1]) + (found[2] + found[3])
 }
