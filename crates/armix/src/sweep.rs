@@ -171,13 +171,7 @@ pub fn sweep<M: Model, C: Chooser + ?Sized>(
         state.put(held, only);
         return if chosen.is_some() { Choice::SURE } else { Choice::NONE };
     }
-    let padded = slots.len().next_multiple_of(LANES);
-    if gains.len() < padded {
-        gains.resize(padded, 0.0);
-        weights.resize(padded, 0.0);
-    }
-    let (gains, weights) = (&mut gains[..padded], &mut weights[..padded]);
-    gains[padded - LANES..].fill(f64::NEG_INFINITY);
+    let (gains, weights) = room_for(slots.len(), gains, weights);
     match state.target().model.skips_hopeless() && chooser.is_random() {
         true => state.likely_gains(&held, NO_CHANCE, slots, &mut gains[..slots.len()]),
         false => state.gains(&held, slots, &mut gains[..slots.len()]),
@@ -221,13 +215,7 @@ pub fn draw<M: Model>(state: &mut State<M>, items: &[Item], rng: &mut Rng, buffe
         state.put(held, only);
         return;
     }
-    let padded = slots.len().next_multiple_of(LANES);
-    if gains.len() < padded {
-        gains.resize(padded, 0.0);
-        weights.resize(padded, 0.0);
-    }
-    let (gains, weights) = (&mut gains[..padded], &mut weights[..padded]);
-    gains[padded - LANES..].fill(f64::NEG_INFINITY);
+    let (gains, weights) = room_for(slots.len(), gains, weights);
     state.likely_gains(&held, UNLIKELY, slots, &mut gains[..slots.len()]);
     let total = exponentials(gains, largest(gains), weights);
     let unknown = gains.iter().filter(|&&gain| gain == f64::NEG_INFINITY).count();
@@ -240,6 +228,22 @@ pub fn draw<M: Model>(state: &mut State<M>, items: &[Item], rng: &mut Rng, buffe
         weighted_by(uniform, &weights[..slots.len()], total)
     });
     state.put(held, slots[chosen]);
+}
+
+/// Room for the gains and weights of so many candidates, up to the next multiple of [`LANES`]: the gains of none are −∞.
+#[inline(always)]
+fn room_for<'b>(
+    candidates: usize,
+    gains: &'b mut Vec<f64>,
+    weights: &'b mut Vec<f64>,
+) -> (&'b mut [f64], &'b mut [f64]) {
+    let padded = candidates.next_multiple_of(LANES);
+    if gains.len() < padded {
+        gains.resize(padded, 0.0);
+        weights.resize(padded, 0.0);
+    }
+    gains[padded - LANES..padded].fill(f64::NEG_INFINITY);
+    (&mut gains[..padded], &mut weights[..padded])
 }
 
 /// The largest of a multiple of [`LANES`] numbers.
