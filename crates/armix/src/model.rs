@@ -111,7 +111,7 @@ pub trait Model: Sized + Send + Sync + 'static {
         false
     }
 
-    /// Adds what [`Model::gains`] tells to `gains`, which have what the prior says, for a choice at random: sums that are hopeless
+    /// Adds what [`Model::gains`] tells to `gains`, which have what the prior (and other parts of a product) says, for a choice at random: sums that are hopeless
     /// beside that of the home, which is one of the slots, may be −∞.
     fn add_likely_gains(
         &self,

@@ -9,6 +9,7 @@ mod ensembles;
 mod estimates;
 mod formats;
 mod geweke;
+mod hopeless;
 mod hostile;
 mod hypers;
 mod invariants;

@@ -14,12 +14,12 @@ use armix::models::nonconjugate::{Likelihood, Nonconjugate};
 use armix::models::student::StudentT;
 use armix::moves::gibbs::Gibbs;
 use armix::moves::{Chain, Scan};
-use armix::partition::{Item, Partition, all_partitions, canonical};
+use armix::partition::{Partition, all_partitions, canonical};
 use armix::prior::{Crp, PartitionPrior};
 use armix::rng::{Purpose, Rng};
 use armix::run::{Run, Settings};
 use armix::state::{State, Target};
-use armix::sweep::{Candidates, Chooser, Sample};
+use armix::sweep::Sample;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -235,99 +235,4 @@ fn outliers_need_no_blocks_of_their_own() {
     };
     let (heavy, normal) = (blocks(1.0), blocks(1e6));
     assert!(heavy + 1.0 < normal, "{heavy} blocks, and {normal} with normal tails");
-}
-
-/// Chooses like [`Sample`], but has all candidates weighed.
-struct WeighAll<'r>(Sample<'r>);
-
-impl Chooser for WeighAll<'_> {
-    fn choose(&mut self, item: Item, candidates: &Candidates<'_>) -> Option<usize> {
-        self.0.choose(item, candidates)
-    }
-}
-
-/// Rows in blocks whose centres have this standard deviation; every twentieth cell is missing, if there are gaps.
-fn planted(
-    (n, d): (usize, usize),
-    apart: f64,
-    gaps: bool,
-    rng: &mut Rng,
-) -> (StudentMixture, Vec<u32>) {
-    const BLOCKS: usize = 6;
-    let mut normal = || (0..12).map(|_| rng.uniform()).sum::<f64>() - 6.0;
-    let labels: Vec<u32> = (0..n).map(|i| (i % BLOCKS) as u32).collect();
-    let centres: Vec<f64> = (0..BLOCKS * d).map(|_| apart * normal()).collect();
-    let cell = |at: usize| centres[labels[at / d] as usize * d + at % d] + normal();
-    let mut values: Vec<f64> = (0..labels.len() * d).map(cell).collect();
-    if gaps {
-        values.iter_mut().step_by(20).for_each(|value| *value = f64::NAN);
-    }
-    (Nonconjugate::new(StudentT::new(d, values, 4.0).unwrap(), 4), labels)
-}
-
-/// Scans that skip what is hopeless make the same choices as those that weigh everything, and what they skip has no weight: far and near
-/// blocks, wide tables and large ones, cold and hot, with missing cells. Small narrow tables skip nothing, and near blocks need not. (With debug assertions every bound is checked where it is used.)
-#[test]
-fn what_is_skipped_is_hopeless() {
-    let mut rng = Rng::from_seed(Purpose::Test, 31);
-    for (shape, apart, gaps, coldness, skips) in [
-        ((300, 24), 3.0, false, 1.0, true),
-        ((300, 24), 3.0, true, 1.0, true),
-        ((300, 24), 3.0, true, 0.5, true),
-        ((150, 24), 0.3, true, 1.0, true),
-        ((150, 24), 0.5, false, 0.2, true),
-        ((1000, 3), 4.0, true, 1.0, true),
-        ((100, 3), 4.0, false, 1.0, false),
-    ] {
-        let (model, labels) = planted(shape, apart, gaps, &mut rng);
-        let target = Target::new(model, 1.5).unwrap().at(coldness);
-        let mut history = History::new(1 << 20);
-        (0..4).for_each(|t| history.push(t, vec![Row::new(&labels); 4]));
-        let past = history.past(0, 4);
-        let mut chains = [(); 2].map(|()| Chain::new(&target, &labels));
-        let mut rngs = [(); 2].map(|()| Rng::from_seed(Purpose::Test, 32));
-        let (mut skipped, mut gibbs) = (0, Gibbs::default());
-        for _ in 0..6 {
-            for (chain, rng) in chains.iter_mut().zip(&mut rngs) {
-                chain.lay_out(past, rng);
-            }
-            let [likely, all] = &mut chains;
-            likely.change(|state| gibbs.sample(state, &mut rngs[0]));
-            all.change(|state| gibbs.scan(state, &mut WeighAll(Sample(&mut rngs[1]))));
-            assert_eq!(likely.z().labels(), all.z().labels(), "{shape:?}, {apart}, {coldness}");
-            // In both, because taking and putting back may change the order of blocks.
-            let counts = chains.each_mut().map(|chain| chain.change(count_skipped));
-            skipped += counts[0];
-            for (chain, rng) in chains.iter_mut().zip(&mut rngs) {
-                chain.pick_up(rng);
-            }
-        }
-        let expected = if skips { skipped > 0 || apart < 1.0 } else { skipped == 0 };
-        assert!(expected, "{shape:?}, {apart}, {coldness}: {skipped} were skipped");
-    }
-}
-
-/// How many candidates of all items are skipped. They have less than e⁻⁵⁰ of the weight of the home, and all others the same gains.
-fn count_skipped(state: &mut State<StudentMixture>) -> usize {
-    let mut skipped = 0;
-    for item in (0..state.z().n()).map(Item::new) {
-        let home = state.z().slot_of(item);
-        let items = [item];
-        let held = state.take(&items);
-        let mut slots = state.z().live().to_vec();
-        slots.push(state.fresh());
-        let (mut all, mut likely) = (vec![0.0; slots.len()], vec![0.0; slots.len()]);
-        state.gains(&held, &slots, &mut all);
-        state.likely_gains(&held, 51.0, &slots, &mut likely);
-        let at_home = slots.iter().position(|&slot| slot == home).unwrap();
-        for (all_gain, likely_gain) in all.iter().zip(&likely) {
-            if all_gain.to_bits() != likely_gain.to_bits() {
-                assert_eq!(*likely_gain, f64::NEG_INFINITY);
-                assert!(*all_gain < all[at_home] - 50.0, "{all_gain} beside {}", all[at_home]);
-                skipped += 1;
-            }
-        }
-        state.put(held, home);
-    }
-    skipped
 }

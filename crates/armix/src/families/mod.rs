@@ -127,6 +127,14 @@ pub trait Family: Clone + Debug + Send + Sync + 'static {
         }
     }
 
+    /// Whether [`Family::gains_at_most`] is there.
+    const BOUNDED: bool = false;
+
+    /// Not less than [`Family::gains_of_row`], but for rounding errors, with much less trouble: most blocks are no place for a row.
+    fn gains_at_most(_kept: &[Self::Kept], _row: &[Self::Value], _gains: &mut [f64]) {
+        unreachable!("a family with bounds has this")
+    }
+
     /// ln p(row | the rest) but for [`Family::base_of_row`], if the sums, and what is kept of them, still count the row.
     fn gain_of_row_at_home(
         families: &[Self],

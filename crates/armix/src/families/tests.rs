@@ -245,6 +245,52 @@ fn gaussian() {
     }
 }
 
+/// Bounds of rows are above their gains, and near them where columns miss about as many cells; far outliers included.
+#[test]
+fn gaussian_bounds() {
+    let mut uniform = stream(11);
+    for (d, n, gaps) in [(16, 40, 0.1), (35, 300, 0.1), (50, 5, 0.5), (17, 0, 0.3)] {
+        let mut cell = |centre: f64| {
+            let missing = uniform() < gaps;
+            let value = centre + 4.0 * uniform();
+            if missing { f64::NAN } else { value }
+        };
+        let mut rows: Vec<Vec<f64>> =
+            (0..n + 3).map(|_| (0..d).map(|_| cell(0.0)).collect()).collect();
+        rows[n + 1] = (0..d).map(|_| cell(3.0)).collect();
+        rows[n + 2] = (0..d).map(|_| cell(1e9)).collect();
+        let columns: Vec<Vec<f64>> =
+            (0..d).map(|c| rows.iter().map(|row| row[c]).collect()).collect();
+        let values = |cells| Values { cells, levels: 0, reference: n.max(2) };
+        let values: Vec<Values<'_>> = columns.iter().map(|cells| values(cells)).collect();
+        let families = Gaussian::fit(&values, Gaussian::DEFAULTS);
+        // Blocks of the first rows, of more and more of them, so that the last has all.
+        let mut kept = vec![GaussianKept::default(); 2 * d];
+        for slot in 0..8 {
+            for (column, family) in families.iter().enumerate() {
+                let first = columns[column][..n * slot / 7].iter().copied().filter(|x| !x.is_nan());
+                let sum = sum_of(family, &first.collect::<Vec<_>>());
+                family.keep(&sum, &mut kept[slot / 4 * d + column..][..1], slot % 4);
+            }
+        }
+        for row in &rows[n..] {
+            let encode = |(family, &x): (&Gaussian, &f64)| match x.is_nan() {
+                true => Gaussian::MISSING,
+                false => family.encode(x),
+            };
+            let row: Vec<f64> = families.iter().zip(row).map(encode).collect();
+            let (mut gains, mut most) = ([0.0; 8], [0.0; 8]);
+            Gaussian::gains_of_row(&families, &kept, &row, &mut gains);
+            Gaussian::gains_at_most(&kept, &row, &mut most);
+            for (gain, most) in gains.into_iter().zip(most) {
+                assert!(most > gain - 1e-9 * gain.abs(), "{d}, {n}: {most} is no bound of {gain}");
+                let near = n < 40 || most - gain < 0.3 * gain.abs();
+                assert!(near, "{d}, {n}: {most} is far above {gain}");
+            }
+        }
+    }
+}
+
 /// Values far from zero with a small spread lose nothing, and neither does an outlier at home.
 #[test]
 fn gaussian_does_not_cancel() {

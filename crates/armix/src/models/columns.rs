@@ -4,7 +4,7 @@ use crate::data::Column;
 use crate::error::Result;
 use crate::families::{Categorical, Family, Gaussian, Poisson, Values, add_sum, sub_sum};
 use crate::hyper::Hyper;
-use crate::model::Model;
+use crate::model::{Beside, Model};
 use crate::partition::{Item, Partition, Slot};
 use crate::prior::positive;
 use crate::special::with_wide_vectors;
@@ -24,6 +24,9 @@ pub struct Columns<F: Family> {
     data: Arc<Cells<F>>,
     families: Vec<F>,
 }
+
+/// Tables of fewer columns hardly have blocks that are worth a bound.
+const WIDE: usize = 16;
 
 /// The cells as they are stored, and where columns are in sums and in what is kept of them.
 #[derive(Debug)]
@@ -126,24 +129,27 @@ impl<F: Family> Columns<F> {
         (&stats.kept[at * width..(at + 1) * width], slot % F::LANES)
     }
 
-    /// Weighs a row for all slots, if they are kept side by side and this takes less than weighing it for so many of them one
-    /// after the other; says whether it did.
+    /// Whether weighing a row for all slots, if they are kept side by side, takes less than for so many of them, one after the other.
     #[inline]
-    fn weigh_for_all(
-        &self,
-        stats: &Sums<F>,
-        row: &[F::Value],
-        slots: usize,
-        gains: &mut Vec<f64>,
-    ) -> bool {
+    fn better_weigh_all(&self, stats: &Sums<F>, slots: usize) -> bool {
         let width = self.data.kept_at[self.data.d];
-        if F::LANES == 1 || width == 0 || stats.kept.len() > slots / 2 * width {
-            return false;
-        }
-        let length = stats.kept.len() / width * F::LANES;
+        F::LANES > 1 && width > 0 && stats.kept.len() <= slots / 2 * width
+    }
+
+    /// Room for numbers of all slots.
+    #[inline]
+    fn room<'g>(&self, stats: &Sums<F>, gains: &'g mut Vec<f64>) -> &'g mut [f64] {
+        let length = stats.kept.len() / self.data.kept_at[self.data.d] * F::LANES;
         if gains.len() != length {
             gains.resize(length, 0.0);
         }
+        gains
+    }
+
+    /// Weighs a row for all slots.
+    #[inline]
+    fn weigh_for_all(&self, stats: &Sums<F>, row: &[F::Value], gains: &mut Vec<f64>) {
+        let gains = self.room(stats, gains);
         with_wide_vectors(
             #[inline(always)]
             || match self.data.full {
@@ -151,7 +157,67 @@ impl<F: Family> Columns<F> {
                 false => F::gains_of_row(&self.families, &stats.kept, row, gains),
             },
         );
-        true
+    }
+
+    /// The gain of a row in a slot, but for what it has in common with those in others.
+    #[inline]
+    fn gain_of_row(&self, stats: &Sums<F>, row: &[F::Value], slot: usize) -> f64 {
+        let (families, (kept, lane)) = (&self.families, self.kept(stats, slot));
+        match self.data.full {
+            true => F::gain_of_full_row(families, kept, lane, row),
+            false => F::gain_of_row(families, kept, lane, row),
+        }
+    }
+
+    /// The same if the slot has the row already.
+    #[inline]
+    fn gain_of_row_at_home(&self, stats: &Sums<F>, row: &[F::Value], slot: usize) -> f64 {
+        let (sums, (kept, lane)) = (self.sums(stats, slot), self.kept(stats, slot));
+        let families = &self.families;
+        match self.data.full {
+            true => F::gain_of_full_row_at_home(families, sums, kept, lane, row),
+            false => with_wide_vectors(
+                #[inline(always)]
+                || F::gain_of_row_at_home(families, sums, kept, lane, row),
+            ),
+        }
+    }
+
+    /// Finds the gains of all slots, and puts them where they belong.
+    #[inline]
+    fn weigh_slots(
+        &self,
+        stats: &Sums<F>,
+        load: &mut Rows<F>,
+        home: Option<Slot>,
+        slots: &[Slot],
+        gains: &mut [f64],
+        put: impl Fn(&mut f64, f64),
+    ) {
+        let Some(row) = load.only else {
+            for (&slot, gain) in slots.iter().zip(gains) {
+                let (sums, at_home) = (self.sums(stats, slot.index()), home == Some(slot));
+                let of_column = |(at, family): (usize, &F)| {
+                    let (sum, more) = (self.column(sums, at), self.column(&load.sums, at));
+                    if at_home { family.loss(sum, more) } else { family.gain(sum, more) }
+                };
+                put(gain, self.families.iter().enumerate().map(of_column).sum());
+            }
+            return;
+        };
+        let (row, base) = (self.data.row(row), self.data.bases[row]);
+        let all = self.better_weigh_all(stats, slots.len());
+        if all {
+            self.weigh_for_all(stats, row, &mut load.gains);
+        }
+        for (&slot, gain) in slots.iter().zip(gains) {
+            let found = match (home == Some(slot), all) {
+                (true, _) => self.gain_of_row_at_home(stats, row, slot.index()),
+                (false, true) => load.gains[slot.index()],
+                (false, false) => self.gain_of_row(stats, row, slot.index()),
+            };
+            put(gain, base + found);
+        }
     }
 
     /// The sum of one column.
@@ -282,34 +348,56 @@ impl<F: Example> Model for Columns<F> {
         slots: &[Slot],
         gains: &mut [f64],
     ) {
-        let (families, full) = (&self.families, self.data.full);
-        let only = load.only.map(|row| (self.data.row(row), self.data.bases[row]));
-        let all = only
-            .is_some_and(|(row, _)| self.weigh_for_all(stats, row, slots.len(), &mut load.gains));
+        self.weigh_slots(stats, load, home, slots, gains, |gain, found| *gain = found);
+    }
+
+    fn skips_hopeless(&self) -> bool {
+        F::BOUNDED && !self.data.full && self.data.d >= WIDE
+    }
+
+    fn add_likely_gains(
+        &self,
+        stats: &Sums<F>,
+        load: &mut Rows<F>,
+        Beside { home, below }: Beside,
+        _z: &Partition,
+        slots: &[Slot],
+        gains: &mut [f64],
+    ) {
+        let only = load.only.filter(|_| self.better_weigh_all(stats, slots.len()));
+        let Some(row) = only else {
+            return self.weigh_slots(stats, load, Some(home), slots, gains, |gain, found| {
+                *gain += found;
+            });
+        };
+        let (row, base) = (self.data.row(row), self.data.bases[row]);
+        let at_home = self.gain_of_row_at_home(stats, row, home.index());
+        let mut head_starts = slots.iter().zip(&*gains);
+        let head_start = head_starts.find(|(slot, _)| **slot == home).map_or(0.0, |(_, &x)| x);
+        let floor = head_start + at_home - below;
+        let found = self.room(stats, &mut load.gains);
+        F::gains_at_most(&stats.kept, row, found);
+        let is_near = |slot: Slot, gain: f64, most: &[f64]| {
+            slot != home && gain + most[slot.index()] >= floor
+        };
+        let near = slots.iter().zip(&*gains).filter(|(slot, gain)| is_near(**slot, **gain, found));
+        // One takes as long as some that are side by side.
+        let all = near.count() > found.len() / F::LANES;
+        if all {
+            self.weigh_for_all(stats, row, &mut load.gains);
+        }
         for (&slot, gain) in slots.iter().zip(gains) {
-            let (k, at_home) = (slot.index(), home == Some(slot));
-            if let (Some((_, base)), true, false) = (only, all, at_home) {
-                *gain = base + load.gains[k];
-                continue;
-            }
-            let (sums, (kept, lane)) = (self.sums(stats, k), self.kept(stats, k));
-            *gain = match only {
-                Some((row, base)) => {
-                    base + match (at_home, full) {
-                        (false, true) => F::gain_of_full_row(families, kept, lane, row),
-                        (false, false) => F::gain_of_row(families, kept, lane, row),
-                        (true, true) => {
-                            F::gain_of_full_row_at_home(families, sums, kept, lane, row)
-                        }
-                        (true, false) => F::gain_of_row_at_home(families, sums, kept, lane, row),
-                    }
+            *gain += match slot == home {
+                true => base + at_home,
+                false if all => base + load.gains[slot.index()],
+                false if is_near(slot, *gain, &load.gains) => {
+                    base + self.gain_of_row(stats, row, slot.index())
                 }
-                None => (families.iter().enumerate())
-                    .map(|(at, family)| {
-                        let (sum, more) = (self.column(sums, at), self.column(&load.sums, at));
-                        if at_home { family.loss(sum, more) } else { family.gain(sum, more) }
-                    })
-                    .sum(),
+                false => {
+                    let plain = || *gain + self.gain_of_row(stats, row, slot.index());
+                    debug_assert!(plain() < floor + 1e-6, "what is left out is hopeless");
+                    f64::NEG_INFINITY
+                }
             };
         }
     }

@@ -6,7 +6,7 @@ use crate::data::{Column, Kind, Table};
 use crate::error::Result;
 use crate::families::{Categorical, Family, Gaussian, Poisson};
 use crate::hyper::Hyper;
-use crate::model::Model;
+use crate::model::{Beside, Model};
 use crate::partition::{Item, Partition, Slot};
 
 /// A mixture over the rows of a table of any columns: the product of one mixture for each type.
@@ -177,6 +177,20 @@ impl Model for Typed {
         gains: &mut [f64],
     ) {
         each!(self, stats, load, (m, s, l) => m.gains(s, l, home, z, slots, gains));
+    }
+    fn skips_hopeless(&self) -> bool {
+        each!(self, m => m.skips_hopeless())
+    }
+    fn add_likely_gains(
+        &self,
+        stats: &TypedStats,
+        load: &mut TypedLoad,
+        beside: Beside,
+        z: &Partition,
+        slots: &[Slot],
+        gains: &mut [f64],
+    ) {
+        each!(self, stats, load, (m, s, l) => m.add_likely_gains(s, l, beside, z, slots, gains));
     }
     fn ln_evidence(&self, stats: &TypedStats, z: &Partition) -> f64 {
         each!(self, stats, (m, s) => m.ln_evidence(s, z))

@@ -1,7 +1,7 @@
 //! Products of models over the same items: p(Y₁, Y₂, … | z) = p(Y₁ | z) p(Y₂ | z) ….
 
 use crate::hyper::Hyper;
-use crate::model::Model;
+use crate::model::{Beside, Model};
 use crate::partition::{Item, Partition, Slot};
 
 /// A model that can be a factor of a product.
@@ -44,6 +44,11 @@ impl<P: Part> Product<P> {
             left = rest;
             (at, own)
         })
+    }
+
+    /// The part that is weighed when the gains of all others are known, because it skips what is hopeless.
+    fn skipping(&self) -> Option<usize> {
+        self.parts.iter().position(P::skips_hopeless)
     }
 
     fn place(&self, (item, column): (u32, u32)) -> (usize, (u32, u32)) {
@@ -125,6 +130,30 @@ impl<P: Part> Model for Product<P> {
             part.gains(stats, own, home, z, slots, &mut load.gains);
             gains.iter_mut().zip(&load.gains).for_each(|(sum, gain)| *sum += gain);
         }
+    }
+
+    fn skips_hopeless(&self) -> bool {
+        self.skipping().is_some()
+    }
+
+    fn add_likely_gains(
+        &self,
+        stats: &Self::Stats,
+        load: &mut Self::Load,
+        beside: Beside,
+        z: &Partition,
+        slots: &[Slot],
+        gains: &mut [f64],
+    ) {
+        let last = self.skipping().expect("a part skips what is hopeless");
+        load.gains.resize(slots.len(), 0.0);
+        for (at, part) in self.parts.iter().enumerate().filter(|(at, _)| *at != last) {
+            let home = Some(beside.home);
+            part.gains(&stats.0[at], &mut load.parts[at], home, z, slots, &mut load.gains);
+            gains.iter_mut().zip(&load.gains).for_each(|(sum, gain)| *sum += gain);
+        }
+        let (stats, own) = (&stats.0[last], &mut load.parts[last]);
+        self.parts[last].add_likely_gains(stats, own, beside, z, slots, gains);
     }
 
     fn ln_evidence(&self, stats: &Self::Stats, z: &Partition) -> f64 {

@@ -55,26 +55,35 @@ pub fn exponentials(values: &[f64], largest: f64, out: &mut [f64]) -> f64 {
 }
 
 /// eˣ for every x below 700; 0 below −50. Plain loops, for which there are vector instructions.
-///
-/// x = n ln 2 + r, and |r| < 0.35 leaves a polynomial.
 #[inline(always)]
 pub fn exp_of_all<const N: usize>(x: [f64; N]) -> [f64; N] {
     std::array::from_fn(|lane| {
-        let x = x[lane];
-        let rounded = x * std::f64::consts::LOG2_E + ROUND;
-        let n = rounded - ROUND;
-        let r = (x - n * LN_2.0) - n * LN_2.1;
-        // In pairs and pairs of pairs, because a processor can do several at once.
-        let r2 = r * r;
-        let r4 = r2 * r2;
-        let pair = |k: usize| FACTORIALS[k] + FACTORIALS[k + 1] * r;
-        let low = pair(0) + pair(2) * r2;
-        let middle = pair(4) + pair(6) * r2;
-        let high = pair(8) + pair(10) * r2;
-        let power = 1.0 + (r + r2 * (low + r4 * (middle + r4 * high)));
-        let scaled = f64::from_bits(power.to_bits().wrapping_add(rounded.to_bits() << 52));
-        if x > HOPELESS { scaled } else { 0.0 }
+        let found = exp_within(x[lane]);
+        if x[lane] > HOPELESS { found } else { 0.0 }
     })
+}
+
+/// eˣ for x from −700 to 700, and for what is farther out as if it were there.
+#[inline(always)]
+pub fn exp_of_safe<const N: usize>(x: [f64; N]) -> [f64; N] {
+    std::array::from_fn(|lane| exp_within(x[lane].clamp(-700.0, 700.0)))
+}
+
+/// eˣ for x from −700 to 700, and else anything: x = n ln 2 + r, and |r| < 0.35 leaves a polynomial.
+#[inline(always)]
+fn exp_within(x: f64) -> f64 {
+    let rounded = x * std::f64::consts::LOG2_E + ROUND;
+    let n = rounded - ROUND;
+    let r = (x - n * LN_2.0) - n * LN_2.1;
+    // In pairs and pairs of pairs, because a processor can do several at once.
+    let r2 = r * r;
+    let r4 = r2 * r2;
+    let pair = |k: usize| FACTORIALS[k] + FACTORIALS[k + 1] * r;
+    let low = pair(0) + pair(2) * r2;
+    let middle = pair(4) + pair(6) * r2;
+    let high = pair(8) + pair(10) * r2;
+    let power = 1.0 + (r + r2 * (low + r4 * (middle + r4 * high)));
+    f64::from_bits(power.to_bits().wrapping_add(rounded.to_bits() << 52))
 }
 
 /// [`exp_of_all`] where it is said what is a vector, the same to the last bit.
@@ -132,6 +141,12 @@ mod tests {
             let ([y], expected) = (exp_of_all([x]), libm::exp(x));
             assert!((y / expected - 1.0).abs() < 4.5e-16, "exp({x}) = {expected}, not {y}");
         }
+        for x in (-7_000..7_000).map(|k| f64::from(k) * 0.1) {
+            let ([y], expected) = (exp_of_safe([x]), libm::exp(x));
+            assert!((y / expected - 1.0).abs() < 4.5e-16, "exp({x}) = {expected}, not {y}");
+        }
+        let far = exp_of_safe([-1e5, f64::NEG_INFINITY, 1e5]);
+        assert_eq!(far, exp_of_safe([-700.0, -700.0, 700.0]));
         for (x, y) in xs.iter().zip(&out) {
             let expected = libm::exp(*x);
             let error = (y - expected).abs() / expected;

@@ -13,7 +13,7 @@ mod simd;
 
 pub use coin::{BetaBernoulli, FEW, InTables, Tossed, Tosses, evidence_of_tosses};
 pub(crate) use exp::exp_on;
-pub use exp::{HOPELESS, LANES, exp_of_all, exponentials};
+pub use exp::{HOPELESS, LANES, exp_of_all, exp_of_safe, exponentials};
 pub(crate) use ln::ln_on;
 pub use ln::{ln as fast_ln, ln_by_series, ln_of_all};
 pub use random::{FourAtATime, split_mix};

@@ -34,6 +34,8 @@ pub(crate) trait Arithmetic: Copy {
     fn divide(self, a: Self::Numbers, b: Self::Numbers) -> Self::Numbers;
     /// √a.
     fn root(self, a: Self::Numbers) -> Self::Numbers;
+    /// a if it is less than b, and else b.
+    fn smaller(self, a: Self::Numbers, b: Self::Numbers) -> Self::Numbers;
     /// Some function of three numbers; it becomes vector instructions if it is simple.
     fn each(self, of: [Self::Numbers; 3], f: impl Fn([f64; 3]) -> f64) -> Self::Numbers;
     /// a where something is known, and b where it is not a number.
@@ -134,6 +136,10 @@ impl Arithmetic for Lane {
         a.sqrt()
     }
     #[inline(always)]
+    fn smaller(self, a: f64, b: f64) -> f64 {
+        if a < b { a } else { b }
+    }
+    #[inline(always)]
     fn each(self, of: [f64; 3], f: impl Fn([f64; 3]) -> f64) -> f64 {
         f(of)
     }
@@ -191,6 +197,10 @@ impl Arithmetic for Loops {
         a.map(f64::sqrt)
     }
     #[inline(always)]
+    fn smaller(self, a: [f64; FOUR], b: [f64; FOUR]) -> [f64; FOUR] {
+        std::array::from_fn(|lane| if a[lane] < b[lane] { a[lane] } else { b[lane] })
+    }
+    #[inline(always)]
     fn each(self, of: [[f64; FOUR]; 3], f: impl Fn([f64; 3]) -> f64) -> [f64; FOUR] {
         std::array::from_fn(|lane| f(of.map(|numbers| numbers[lane])))
     }
@@ -244,6 +254,10 @@ impl Arithmetic for pulp::x86::V3 {
     #[inline(always)]
     fn root(self, a: pulp::f64x4) -> pulp::f64x4 {
         self.sqrt_f64x4(a)
+    }
+    #[inline(always)]
+    fn smaller(self, a: pulp::f64x4, b: pulp::f64x4) -> pulp::f64x4 {
+        self.min_f64x4(a, b)
     }
     #[inline(always)]
     fn each(self, of: [pulp::f64x4; 3], f: impl Fn([f64; 3]) -> f64) -> pulp::f64x4 {
@@ -310,7 +324,7 @@ mod tests {
         }
     }
 
-    struct Others<'a>(&'a [[f64; FOUR]; 3], &'a mut [[f64; FOUR]; 6]);
+    struct Others<'a>(&'a [[f64; FOUR]; 3], &'a mut [[f64; FOUR]; 7]);
 
     impl OnFours for Others<'_> {
         fn with<A: Arithmetic>(self, arithmetic: A) {
@@ -319,7 +333,8 @@ mod tests {
             let one = arithmetic.where_known(c, b, a);
             let (root, each) =
                 (arithmetic.root(a), arithmetic.each([a, b, b], |[a, b, c]| a * b + c));
-            let found = [exponent, mantissa, one, root, each, arithmetic.divide(b, a)];
+            let (quotient, smaller) = (arithmetic.divide(b, a), arithmetic.smaller(a, b));
+            let found = [exponent, mantissa, one, root, each, quotient, smaller];
             self.1.iter_mut().zip(found).for_each(|(four, found)| arithmetic.store(found, four));
         }
     }
@@ -333,7 +348,7 @@ mod tests {
             });
             numbers[2][from % FOUR] = f64::NAN;
             let [a, b, c] = numbers;
-            let (mut widest, mut loops) = ([[0.0; FOUR]; 6], [[0.0; FOUR]; 6]);
+            let (mut widest, mut loops) = ([[0.0; FOUR]; 7], [[0.0; FOUR]; 7]);
             on_fours(Others(&numbers, &mut widest));
             Others(&numbers, &mut loops).with(Loops);
             assert_eq!(widest, loops);
@@ -342,9 +357,10 @@ mod tests {
                 let known = if c.is_nan() { a } else { b };
                 let exponent = (a / b).log2().floor();
                 let mantissa = a / b / exponent.exp2();
-                let expected = [exponent, mantissa, known, a.sqrt(), a * b + b, b / a];
+                let (root, smaller) = (a.sqrt(), a.min(b));
+                let expected = [exponent, mantissa, known, root, a * b + b, b / a, smaller];
                 assert_eq!(widest.map(|four| four[lane]), expected);
-                let mut one = [[0.0; FOUR]; 6];
+                let mut one = [[0.0; FOUR]; 7];
                 Others(&numbers, &mut one).with(Lane(lane));
                 assert_eq!(one.map(|four| four[lane]), expected);
             }

@@ -1,6 +1,6 @@
 //! What is kept of sums of reals, for four blocks side by side, and the gains of rows that follow from it.
 
-use crate::special::{FOUR, ln_by_series};
+use crate::special::{Arithmetic, FOUR, OnFours, ln_by_series, on_fours};
 
 /// So many blocks are side by side.
 pub(super) const LANES: usize = FOUR;
@@ -91,7 +91,98 @@ pub(super) fn gains(kept: &[Kept], row: &[f64], gains: &mut [[f64; LANES]]) {
     }
 }
 
-/// The same if nothing is missing in the table: all columns of a block have the same exponent, and one logarithm serves
+/// So many columns take one logarithm together in [`gains_at_most`]. Among more of them exponents differ more.
+const ROUGHLY: usize = 16;
+
+/// Products beyond this may have been too large for a number.
+const LARGE: f64 = 1e300;
+
+/// Not less than [`gains`], but for rounding errors: all factors are at least 1, so that of some columns together the least exponent
+/// and the product of the factors give a bound, with one logarithm. Where columns miss as many cells it is near.
+pub(super) fn gains_at_most(kept: &[Kept], row: &[f64], gains: &mut [[f64; LANES]]) {
+    on_fours(GainsAtMost { kept, row, gains });
+}
+
+struct GainsAtMost<'a> {
+    kept: &'a [Kept],
+    row: &'a [f64],
+    gains: &'a mut [[f64; LANES]],
+}
+
+impl OnFours for GainsAtMost<'_> {
+    #[inline(always)]
+    fn with<A: Arithmetic>(self, arithmetic: A) {
+        let GainsAtMost { kept, row, gains } = self;
+        for (kept, gains) in kept.chunks_exact(row.len()).zip(gains) {
+            let mut most = arithmetic.all(0.0);
+            for (kept, row) in kept.chunks(ROUGHLY).zip(row.chunks(ROUGHLY)) {
+                // Two at a time, as numbers that wait for each other are slow.
+                let mut some = [Roughly::nothing(arithmetic), Roughly::nothing(arithmetic)];
+                let ((kept, last), (row, place)) = (kept.as_chunks::<2>(), row.as_chunks::<2>());
+                for (kept, row) in kept.iter().zip(row) {
+                    some[0].add(arithmetic, &kept[0], row[0]);
+                    some[1].add(arithmetic, &kept[1], row[1]);
+                }
+                if let ([kept], [place]) = (last, place) {
+                    some[0].add(arithmetic, kept, *place);
+                }
+                most = arithmetic.add(most, some[0].together(arithmetic, &some[1]));
+            }
+            arithmetic.store(most, gains);
+        }
+    }
+}
+
+/// What is known of some columns of four blocks.
+#[derive(Clone, Copy)]
+struct Roughly<A: Arithmetic> {
+    constant: A::Numbers,
+    product: A::Numbers,
+    exponent: A::Numbers,
+}
+
+impl<A: Arithmetic> Roughly<A> {
+    #[inline(always)]
+    fn nothing(arithmetic: A) -> Self {
+        let [constant, product, exponent] = [0.0, 1.0, f64::MAX].map(
+            #[inline(always)]
+            |number| arithmetic.all(number),
+        );
+        Roughly { constant, product, exponent }
+    }
+
+    /// Adds a cell. Those that are missing count nothing, without a branch: processors cannot guess which they are.
+    #[inline(always)]
+    fn add(&mut self, arithmetic: A, kept: &Kept, place: f64) {
+        let (place, one) = (arithmetic.all(place), arithmetic.all(1.0));
+        let known = arithmetic.subtract(place, place); // ∞ − ∞ is no number
+        let times = |a, b| arithmetic.multiply(a, b);
+        let away = arithmetic.subtract(place, arithmetic.load(&kept.mean));
+        let more = times(arithmetic.load(&kept.weight), times(away, away));
+        let factor = arithmetic.where_known(known, arithmetic.add(one, more), one);
+        self.product = times(self.product, factor);
+        let constant = arithmetic.load(&kept.constant);
+        let constant = arithmetic.where_known(known, constant, arithmetic.all(0.0));
+        self.constant = arithmetic.add(self.constant, constant);
+        // Columns in which hardly anything is seen have small exponents: they count only for rows that have a value there.
+        let exponent = arithmetic.load(&kept.exponent);
+        let exponent = arithmetic.where_known(known, exponent, self.exponent);
+        self.exponent = arithmetic.smaller(exponent, self.exponent);
+    }
+
+    /// The bound, with other columns.
+    #[inline(always)]
+    fn together(&self, arithmetic: A, other: &Self) -> A::Numbers {
+        let product = arithmetic.multiply(self.product, other.product);
+        let product = arithmetic.smaller(product, arithmetic.all(LARGE));
+        let ln_product = arithmetic.each([product; 3], |[product, ..]| ln_by_series(product));
+        let exponent = arithmetic.smaller(self.exponent, other.exponent);
+        let constant = arithmetic.add(self.constant, other.constant);
+        arithmetic.subtract(constant, arithmetic.multiply(exponent, ln_product))
+    }
+}
+
+/// [`gains`] of some blocks if nothing is missing in the table: all columns of a block have the same exponent, and one logarithm serves
 /// many of them.
 #[inline(always)]
 pub(super) fn gains_of_full<const N: usize>(kept: &[Kept], from: usize, row: &[f64]) -> [f64; N] {
@@ -161,30 +252,39 @@ pub(super) fn gain_of_full_at_home(kept: &[Kept], lane: usize, row: &[f64]) -> O
 }
 
 /// The gain of a row in its home, where `loss` says it of cells by their columns: of columns of which too little is left.
-#[inline]
+#[inline(always)]
 pub(super) fn gain_at_home(
     kept: &[Kept],
     lane: usize,
     row: &[f64],
     loss: impl Fn(usize, f64) -> f64,
 ) -> f64 {
-    let of_cell = |column: usize| match row[column] {
-        MISSING => 0.0,
-        place => match kept[column].left(lane, place) {
-            left if left < LEFT => loss(column, place),
-            left => {
-                let exponent = kept[column].exponent[lane] - 1.0;
-                kept[column].home[lane] + exponent * ln_by_series(left)
-            }
-        },
+    let of_cells = |columns: std::ops::Range<usize>| {
+        let mut sum = 0.0;
+        for column in columns {
+            sum += match row[column] {
+                MISSING => 0.0,
+                place => match kept[column].left(lane, place) {
+                    left if left < LEFT => loss(column, place),
+                    left => {
+                        let exponent = kept[column].exponent[lane] - 1.0;
+                        kept[column].home[lane] + exponent * ln_by_series(left)
+                    }
+                },
+            };
+        }
+        sum
     };
     let ((some, last), (cells, _)) = (kept.as_chunks::<AT_HOME>(), row.as_chunks::<AT_HOME>());
-    let of_some = |(at, (kept, row)): (usize, (&[Kept; AT_HOME], &[f64; AT_HOME]))| {
-        gain_of_some_at_home(kept, lane, row)
-            .unwrap_or_else(|| (AT_HOME * at..AT_HOME * (at + 1)).map(of_cell).sum())
-    };
-    some.iter().zip(cells).enumerate().map(of_some).sum::<f64>()
-        + (kept.len() - last.len()..kept.len()).map(of_cell).sum::<f64>()
+    let mut sum = 0.0;
+    // Not chains of adapters here, either.
+    for (at, (kept, row)) in some.iter().zip(cells).enumerate() {
+        sum += match gain_of_some_at_home(kept, lane, row) {
+            Some(gain) => gain,
+            None => of_cells(AT_HOME * at..AT_HOME * (at + 1)),
+        };
+    }
+    sum + of_cells(kept.len() - last.len()..kept.len())
 }
 
 /// At home so many cells take their logarithms together. Nothing is skipped, so that there are vector instructions for all.
@@ -192,17 +292,21 @@ const AT_HOME: usize = 4;
 
 #[inline(always)]
 fn gain_of_some_at_home(kept: &[Kept; AT_HOME], lane: usize, row: &[f64; AT_HOME]) -> Option<f64> {
-    let seen = row.map(|place| if place == MISSING { 0.0 } else { 1.0 });
-    let left: [f64; AT_HOME] = std::array::from_fn(|at| {
+    // Loops, because what takes a closure would not be inlined everywhere.
+    let (mut left, mut gains) = ([1.0; AT_HOME], [0.0; AT_HOME]);
+    let mut least = 1.0;
+    for at in 0..AT_HOME {
         let place = if row[at] == MISSING { kept[at].mean[lane] } else { row[at] };
-        kept[at].left(lane, place)
-    });
-    if left.iter().any(|&left| left < LEFT) {
+        left[at] = kept[at].left(lane, place);
+        least = if left[at] < least { left[at] } else { least };
+    }
+    if least < LEFT {
         return None;
     }
-    let ln_left = left.map(ln_by_series);
-    let gain = |at: usize| {
-        seen[at] * (kept[at].home[lane] + (kept[at].exponent[lane] - 1.0) * ln_left[at])
-    };
-    Some((gain(0) + gain(1)) + (gain(2) + gain(3)))
+    for at in 0..AT_HOME {
+        let seen = if row[at] == MISSING { 0.0 } else { 1.0 };
+        let exponent = kept[at].exponent[lane] - 1.0;
+        gains[at] = seen * (kept[at].home[lane] + exponent * ln_by_series(left[at]));
+    }
+    Some((gains[0] + gains[1]) + (gains[2] + gains[3]))
 }

@@ -236,6 +236,10 @@ impl Family for Gaussian {
     fn gains_of_row(_families: &[Self], kept: &[Kept], row: &[f64], gains: &mut [f64]) {
         kept::gains(kept, row, gains.as_chunks_mut::<LANES>().0);
     }
+    const BOUNDED: bool = true;
+    fn gains_at_most(kept: &[Kept], row: &[f64], gains: &mut [f64]) {
+        kept::gains_at_most(kept, row, gains.as_chunks_mut::<LANES>().0);
+    }
     fn gain_of_full_row(_families: &[Self], kept: &[Kept], lane: usize, row: &[f64]) -> f64 {
         let [gain] = kept::gains_of_full(kept, lane % LANES, row);
         gain
@@ -246,6 +250,7 @@ impl Family for Gaussian {
             gains.copy_from_slice(&kept::gains_of_full::<LANES>(kept, 0, row));
         }
     }
+    #[inline(always)]
     fn gain_of_row_at_home(
         families: &[Self],
         sums: &[i128],

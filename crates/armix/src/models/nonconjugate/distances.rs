@@ -1,7 +1,7 @@
 //! Products of many distances, some entries of menus or blocks side by side, and powers of distances: what takes the
 //! place of a logarithm for each value.
 
-use crate::special::{Arithmetic, FOUR, Lane, exp_of_all, ln_of_all, ln_on};
+use crate::special::{Arithmetic, FOUR, Lane, exp_of_all, exp_of_safe, ln_of_all, ln_on};
 use std::f64::consts::LN_2;
 
 /// No distance is larger than this, so that `TOGETHER` of them can be multiplied.
@@ -90,10 +90,11 @@ impl Power {
         }
     }
 
-    /// What is kept of c.
-    pub(super) fn keep(self, ln_c: f64) -> f64 {
+    /// What is kept of two c.
+    #[inline(always)]
+    pub(super) fn keep(self, ln_c: [f64; 2]) -> [f64; 2] {
         match self {
-            Power::Halves(_) => libm::exp(ln_c),
+            Power::Halves(_) => exp_of_safe(ln_c),
             Power::Any(_) => ln_c,
         }
     }
@@ -206,7 +207,9 @@ mod tests {
             for x in [1e-9, 0.3, 1.0, 7.7, 1e8] {
                 for ln_c in [-3.0, 0.5] {
                     let expected = libm::exp(ln_c + e * libm::log(x));
-                    let found = power.raise(power.keep(ln_c), x);
+                    let [kept, other] = power.keep([ln_c, ln_c]);
+                    assert_eq!(kept, other);
+                    let found = power.raise(kept, x);
                     let small = expected < 1e-21 && found == 0.0;
                     assert!(small || (found / expected - 1.0).abs() < 1e-13, "{e}, {x}: {found}");
                 }

@@ -5,7 +5,7 @@
 //!
 //! A row that outranks the leader of a block weighs it by its own menu, and all b members are asked for their distances from entry k.
 //! Nobody need be asked for a bound: members are near some entry 0 of their leader, of which Σ ln δ₀ is known, and δₖ δ₀ has a least value π, so that
-//! Σ ln δₖ ≥ b ln π − Σ ln δ₀.
+//! Σ ln δₖ ≥ b ln π − Σ ln δ₀. Few members are asked, but roughly: Σ wₖ f(row | θₖ) ∏ f is at most Σ wₖ f(row | θₖ), which is known, times the largest ∏ f.
 
 use super::distances::{Products, TOGETHER};
 use super::kept::{Entries, Kept, LANES};
@@ -148,6 +148,14 @@ impl<L: Likelihood> Nonconjugate<L> {
             }
         }
         self.ln_estimate(terms)
+    }
+
+    /// Not less than ln p̂ of a block that a row joins and leads, for small blocks: by what the row has alone, and the entries that the members like
+    /// best in each column.
+    pub(super) fn ln_p_led_at_most(&self, stats: &Tallies, load: &mut Party, slot: usize) -> f64 {
+        load.others.clear();
+        load.others.extend(stats.members.of(slot));
+        load.alone + self.ln_f_at_most(load.leader, &load.others)
     }
 
     /// A column of a block of so many items that a row would lead.

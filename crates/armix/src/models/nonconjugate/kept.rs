@@ -267,7 +267,7 @@ impl Kept {
             }
             awkward |= less - higher.abs() < -SAFE || matters > most;
             count += 1;
-            let (joining, staying) = (power.keep(less + higher), power.keep(less - higher));
+            let [joining, staying] = power.keep([less + higher, less - higher]);
             if self.bounded {
                 let ratio = ratio_at_most(best.coordinates, entry.coordinates);
                 sum += power.raise(joining, ratio);

@@ -189,7 +189,7 @@ impl<L: Likelihood> Nonconjugate<L> {
     }
 }
 
-/// Blocks of fewer items are asked by a row that outranks their leader without further thought.
+/// Blocks of fewer items are asked roughly by a row that outranks their leader, all of them at once; others by what is kept of them, column by column.
 const SMALL: u32 = 32;
 
 /// Tables of fewer rows, if they are not wide, hardly have blocks that are worth a bound.
@@ -239,7 +239,6 @@ impl<L: Likelihood> Nonconjugate<L> {
             return;
         }
         let (likelihood, kept) = (&*self.likelihood, &stats.kept);
-        let likely = floor > f64::NEG_INFINITY;
         let row = match load.items[..] {
             [item] => Some(likelihood.row(item as usize)),
             _ => None,
@@ -254,22 +253,14 @@ impl<L: Likelihood> Nonconjugate<L> {
                 false => kept.join_all(likelihood, row, &mut load.gains),
             }
         }
+        let home_at = home.map_or(usize::MAX, |(home, _)| home.index());
+        let rank = load.rank;
         for (&slot, gain) in slots.iter().zip(gains) {
             let at = slot.index();
-            let leader = stats.leader[at];
-            let fast = row.filter(|_| !kept.is_awkward(at));
-            let found = match (home, fast) {
-                (Some((home, at_home)), _) if home == slot => at_home,
-                _ if leader == NOBODY => load.alone,
-                (_, Some(row)) if !self.outranks(load.leader, leader) => match all {
-                    Some(_) => load.gains[at / LANES][at % LANES],
-                    None => kept.join(likelihood, at, row),
-                },
-                (_, Some(_)) if likely && z.size(slot) >= SMALL => {
-                    let floor = floor + stats.ln_p[at];
-                    self.ln_p_led(stats, load, at, z.size(slot) as usize, floor) - stats.ln_p[at]
-                }
-                _ => self.ln_p_joined(stats, load, at) - stats.ln_p[at],
+            // Nearly always.
+            let found = match all.is_some() && stats.led_from[at] < rank && at != home_at {
+                true => load.gains[at / LANES][at % LANES],
+                false => self.weigh_slot(&ask, load, row, slot),
             };
             if cfg!(debug_assertions) {
                 let plain = match home {
@@ -286,7 +277,33 @@ impl<L: Likelihood> Nonconjugate<L> {
                     "a gain is {found}, not {plain}, and what counts is from {floor} on"
                 );
             }
-            put(gain, found / b);
+            put(gain, if b == 1.0 { found } else { found / b });
+        }
+    }
+
+    /// Finds the gain of one slot, which may be −∞ if it is less than the floor.
+    #[inline(never)]
+    fn weigh_slot(&self, ask: &Ask<'_>, load: &mut Party, row: Option<&[f64]>, slot: Slot) -> f64 {
+        let Ask { stats, z, home, floor, .. } = *ask;
+        let at = slot.index();
+        let (leader, likely) = (stats.leader[at], floor > f64::NEG_INFINITY);
+        let fast = row.filter(|_| !stats.kept.is_awkward(at));
+        match (home, fast) {
+            (Some((home, at_home)), _) if home == slot => at_home,
+            _ if leader == NOBODY => load.alone,
+            (_, Some(row)) if !self.outranks(load.leader, leader) => {
+                stats.kept.join(&*self.likelihood, at, row)
+            }
+            (_, Some(_)) if likely => {
+                let floor = floor + stats.ln_p[at];
+                let ln_p = match z.size(slot) < SMALL {
+                    true if self.ln_p_led_at_most(stats, load, at) < floor => f64::NEG_INFINITY,
+                    true => self.ln_p_joined(stats, load, at),
+                    false => self.ln_p_led(stats, load, at, z.size(slot) as usize, floor),
+                };
+                ln_p - stats.ln_p[at]
+            }
+            _ => self.ln_p_joined(stats, load, at) - stats.ln_p[at],
         }
     }
 }
@@ -313,6 +330,7 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
     fn empty_stats(&self) -> Tallies {
         Tallies {
             leader: Vec::new(),
+            led_from: Vec::new(),
             sums: Vec::new(),
             ln_p: Vec::new(),
             kept: self.nothing_kept(),
@@ -325,6 +343,7 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
         Party {
             items: Vec::new(),
             leader: NOBODY,
+            rank: 0,
             sums: Vec::new(),
             alone: 0.0,
             scratch: Vec::new(),
@@ -337,6 +356,7 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
     fn grow(&self, stats: &mut Tallies, slots: usize) {
         if stats.leader.len() < slots {
             stats.leader.resize(slots, NOBODY);
+            stats.led_from.resize(slots, u32::MAX);
             stats.ln_p.resize(slots, 0.0);
             stats.sums.resize(slots * self.width(), 0);
             stats.kept.grow(slots);
@@ -348,6 +368,7 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
         load.items.clear();
         load.items.extend(items.iter().map(|item| item.index() as u32));
         load.leader = self.leader(load.items.iter().copied());
+        load.rank = self.menus.rank[load.leader as usize];
         if let [item] = items {
             load.alone = self.alone[item.index()];
             return;

@@ -114,6 +114,13 @@ impl<L: Likelihood> Nonconjugate<L> {
         on_fours(OfColumns { model: self, columns, leader, items, sums, sign });
     }
 
+    /// Not less than Σ b ln f of items under the entry that they like best in each column, or not much less: rounding errors.
+    pub(super) fn ln_f_at_most(&self, leader: u32, items: &[u32]) -> f64 {
+        let mut most = 0.0;
+        on_fours(AtMost { model: self, leader, items, most: &mut most });
+        most
+    }
+
     /// How many of these items have a value in a column.
     fn known(&self, column: usize, items: &[u32]) -> f64 {
         let values = self.likelihood.column(column);
@@ -151,8 +158,8 @@ impl<L: Likelihood> OnFours for OfColumns<'_, L> {
         let OfColumns { model, columns, leader, items, sums, sign } = self;
         for four in model.fours(leader, columns) {
             let ln = match model.gaps[four.column] {
-                false => of_four::<_, _, false>(arithmetic, model, &four, items),
-                true => of_four::<_, _, true>(arithmetic, model, &four, items),
+                false => of_four::<_, _, false>(arithmetic, model, &four, items).ln(),
+                true => of_four::<_, _, true>(arithmetic, model, &four, items).ln(),
             };
             let count = model.known(four.column, items);
             for lane in 0..four.count {
@@ -163,14 +170,48 @@ impl<L: Likelihood> OnFours for OfColumns<'_, L> {
     }
 }
 
-/// Σ ln δ of the values of some items, for four entries side by side. Some values may be missing if there are `GAPS`.
+/// What [`Nonconjugate::ln_f_at_most`] does.
+struct AtMost<'a, L: Likelihood> {
+    model: &'a Nonconjugate<L>,
+    leader: u32,
+    items: &'a [u32],
+    most: &'a mut f64,
+}
+
+impl<L: Likelihood> OnFours for AtMost<'_, L> {
+    #[inline(always)]
+    fn with<A: Arithmetic>(self, arithmetic: A) {
+        let AtMost { model, leader, items, most } = self;
+        // The most of a column, until all fours of its entries have been seen.
+        let mut best = f64::NEG_INFINITY;
+        for four in model.fours(leader, 0..model.likelihood.d()) {
+            let products = match model.gaps[four.column] {
+                false => of_four::<_, _, false>(arithmetic, model, &four, items),
+                true => of_four::<_, _, true>(arithmetic, model, &four, items),
+            };
+            let count = arithmetic.all(model.coldness * model.known(four.column, items));
+            let ln_tops = arithmetic.multiply(count, arithmetic.load(&four.ln_tops));
+            let less = arithmetic.multiply(arithmetic.all(model.exponent), products.ln_at_least());
+            let mut found = [0.0; LANES];
+            arithmetic.store(arithmetic.subtract(ln_tops, less), &mut found);
+            for ln_f in found {
+                best = if ln_f > best { ln_f } else { best };
+            }
+            if (four.at + four.count).is_multiple_of(model.menus.entries) {
+                *most += std::mem::replace(&mut best, f64::NEG_INFINITY);
+            }
+        }
+    }
+}
+
+/// The products of the distances of some items, for four entries side by side. Some values may be missing if there are `GAPS`.
 #[inline(always)]
 fn of_four<A: Arithmetic, L: Likelihood, const GAPS: bool>(
     arithmetic: A,
     model: &Nonconjugate<L>,
     four: &Four,
     items: &[u32],
-) -> [f64; LANES] {
+) -> Products<A> {
     let (likelihood, values) = (&*model.likelihood, model.likelihood.column(four.column));
     let coordinates = [0, 1].map(|at| arithmetic.load(&four.coordinates.map(|pair| pair[at])));
     let from = From::<_, _, GAPS> { arithmetic, likelihood, coordinates };
@@ -190,7 +231,7 @@ fn of_four<A: Arithmetic, L: Likelihood, const GAPS: bool>(
         products.multiply(from.distances(arithmetic.all(values[item as usize])));
     }
     products.settle();
-    products.ln()
+    products
 }
 
 /// The same for one entry, four items side by side: four parts of the sum.

@@ -12,6 +12,8 @@ use crate::special::{Arithmetic, OnFours, exp_of_all, exp_on, fast_ln, ln_of_all
 #[derive(Debug)]
 pub struct Tallies {
     pub(super) leader: Vec<u32>,
+    /// The rank of the leader, by slot: items of higher ranks are weighed by what is kept. Where they cannot be, no rank is higher.
+    pub(super) led_from: Vec<u32>,
     /// Σ ln f by slot, column and entry, in units.
     pub(super) sums: Vec<i128>,
     /// ln p̂ by slot, always as computed from the sums.
@@ -33,6 +35,7 @@ impl Clone for Tallies {
     fn clone(&self) -> Self {
         let mut tallies = Tallies {
             leader: Vec::new(),
+            led_from: Vec::new(),
             sums: Vec::new(),
             ln_p: Vec::new(),
             kept: self.kept.clone(),
@@ -44,6 +47,7 @@ impl Clone for Tallies {
     }
     fn clone_from(&mut self, source: &Self) {
         self.leader.clone_from(&source.leader);
+        self.led_from.clone_from(&source.led_from);
         self.sums.clone_from(&source.sums);
         self.ln_p.clone_from(&source.ln_p);
         self.kept.clone_from(&source.kept);
@@ -56,6 +60,8 @@ impl Clone for Tallies {
 pub struct Party {
     pub(super) items: Vec<u32>,
     pub(super) leader: u32,
+    /// The rank of the leader.
+    pub(super) rank: u32,
     /// b Σ ln f.
     pub(super) sums: Vec<f64>,
     /// ln p̂ of a block of them.
@@ -207,12 +213,16 @@ impl<L: Likelihood> Nonconjugate<L> {
     /// Writes what follows from the leader of a slot and the sums that are there.
     pub(super) fn write(&self, stats: &mut Tallies, slot: usize, leader: u32) {
         stats.leader[slot] = leader;
+        stats.led_from[slot] = u32::MAX;
         stats.ln_p[slot] = 0.0;
         if leader == NOBODY {
             stats.kept.clear(slot);
             return;
         }
         on_fours(Write { model: self, stats, slot, leader });
+        if !stats.kept.is_awkward(slot) {
+            stats.led_from[slot] = self.menus.rank[leader as usize];
+        }
     }
 }
 

@@ -1,0 +1,177 @@
+//! Blocks that are hopeless for a row are not weighed where choices are random, by models that have bounds: that changes no choice.
+
+use armix::data::{Column, Table};
+use armix::families::{Family, Gaussian};
+use armix::history::{History, Row};
+use armix::model::Model;
+use armix::models::nonconjugate::Nonconjugate;
+use armix::models::student::StudentT;
+use armix::models::{Columns, Mixed};
+use armix::moves::gibbs::Gibbs;
+use armix::moves::{Chain, Scan};
+use armix::partition::Item;
+use armix::rng::{Purpose, Rng};
+use armix::state::{State, Target};
+use armix::sweep::{Candidates, Chooser, Sample};
+
+/// Chooses like [`Sample`], but has all candidates weighed.
+struct WeighAll<'r>(Sample<'r>);
+
+impl Chooser for WeighAll<'_> {
+    fn choose(&mut self, item: Item, candidates: &Candidates<'_>) -> Option<usize> {
+        self.0.choose(item, candidates)
+    }
+}
+
+/// What rows are made: so many, with so many columns, in blocks whose centres have a standard deviation; every so many cells one is missing.
+#[derive(Debug, Clone, Copy)]
+struct Planted {
+    shape: (usize, usize),
+    apart: f64,
+    gaps: Option<usize>,
+}
+
+impl Planted {
+    /// The cells, row after row, and the blocks of the rows.
+    fn values(self, rng: &mut Rng) -> (Vec<f64>, Vec<u32>) {
+        const BLOCKS: usize = 6;
+        let (n, d) = self.shape;
+        let mut normal = || (0..12).map(|_| rng.uniform()).sum::<f64>() - 6.0;
+        let labels: Vec<u32> = (0..n).map(|i| (i % BLOCKS) as u32).collect();
+        let centres: Vec<f64> = (0..BLOCKS * d).map(|_| self.apart * normal()).collect();
+        let cell = |at: usize| centres[labels[at / d] as usize * d + at % d] + normal();
+        let mut values: Vec<f64> = (0..labels.len() * d).map(cell).collect();
+        if let Some(every) = self.gaps {
+            values.iter_mut().step_by(every).for_each(|value| *value = f64::NAN);
+        }
+        (values, labels)
+    }
+}
+
+/// The columns of cells that are given row after row.
+fn columns(d: usize, values: &[f64]) -> impl Iterator<Item = Vec<f64>> {
+    (0..d).map(move |column| values.iter().copied().skip(column).step_by(d).collect())
+}
+
+/// Scans that skip what is hopeless make the same choices as those that weigh everything, and what they skip has no weight. Whether blocks must
+/// be skipped, must not, or may is said by the last. (With debug assertions every bound is checked where it is used.)
+fn same_choices<M: Model>(
+    model: impl Fn(usize, Vec<f64>) -> M,
+    cases: &[(Planted, f64, Option<bool>)],
+) {
+    let mut rng = Rng::from_seed(Purpose::Test, 31);
+    for &(planted, coldness, skips) in cases {
+        let (values, labels) = planted.values(&mut rng);
+        let target = Target::new(model(planted.shape.1, values), 1.5).unwrap().at(coldness);
+        let mut history = History::new(1 << 20);
+        (0..4).for_each(|t| history.push(t, vec![Row::new(&labels); 4]));
+        let past = history.past(0, 4);
+        let mut chains = [(); 2].map(|()| Chain::new(&target, &labels));
+        let mut rngs = [(); 2].map(|()| Rng::from_seed(Purpose::Test, 32));
+        let (mut skipped, mut gibbs) = (0, Gibbs::default());
+        for _ in 0..6 {
+            for (chain, rng) in chains.iter_mut().zip(&mut rngs) {
+                chain.lay_out(past, rng);
+            }
+            let [likely, all] = &mut chains;
+            likely.change(|state| gibbs.sample(state, &mut rngs[0]));
+            all.change(|state| gibbs.scan(state, &mut WeighAll(Sample(&mut rngs[1]))));
+            assert_eq!(likely.z().labels(), all.z().labels(), "{planted:?}, {coldness}");
+            // In both, because taking and putting back may change the order of blocks.
+            let counts = chains.each_mut().map(|chain| chain.change(count_skipped));
+            skipped += counts[0];
+            for (chain, rng) in chains.iter_mut().zip(&mut rngs) {
+                chain.pick_up(rng);
+            }
+        }
+        let expected = skips.is_none_or(|skips| skips == (skipped > 0));
+        assert!(expected, "{planted:?}, {coldness}: {skipped} were skipped");
+    }
+}
+
+/// How many candidates of all items are skipped. They have less than e⁻⁵⁰ of the weight of the home, and all others the same gains, but for
+/// the order in which numbers are added.
+fn count_skipped<M: Model>(state: &mut State<M>) -> usize {
+    let mut skipped = 0;
+    for item in (0..state.z().n()).map(Item::new) {
+        let home = state.z().slot_of(item);
+        let items = [item];
+        let held = state.take(&items);
+        let mut slots = state.z().live().to_vec();
+        slots.push(state.fresh());
+        let (mut all, mut likely) = (vec![0.0; slots.len()], vec![0.0; slots.len()]);
+        state.gains(&held, &slots, &mut all);
+        state.likely_gains(&held, 51.0, &slots, &mut likely);
+        let at_home = slots.iter().position(|&slot| slot == home).unwrap();
+        for (&all_gain, &likely_gain) in all.iter().zip(&likely) {
+            if likely_gain == f64::NEG_INFINITY {
+                assert!(all_gain < all[at_home] - 50.0, "{all_gain} beside {}", all[at_home]);
+                skipped += 1;
+            } else {
+                let most = 1e-15 * all_gain.abs().max(1.0);
+                assert!((all_gain - likely_gain).abs() < most, "{likely_gain}, not {all_gain}");
+            }
+        }
+        state.put(held, home);
+    }
+    skipped
+}
+
+fn planted(shape: (usize, usize), apart: f64, gaps: Option<usize>) -> Planted {
+    Planted { shape, apart, gaps }
+}
+
+/// Far and near blocks, wide tables and large ones, cold and hot, with missing cells. Small narrow tables skip nothing, and near blocks need not.
+#[test]
+fn student() {
+    let model = |d, values| Nonconjugate::new(StudentT::new(d, values, 4.0).unwrap(), 4);
+    let cases = [
+        (planted((300, 24), 3.0, None), 1.0, Some(true)),
+        (planted((300, 24), 3.0, Some(20)), 1.0, Some(true)),
+        (planted((300, 24), 3.0, Some(20)), 0.5, Some(true)),
+        (planted((150, 24), 0.3, Some(20)), 1.0, None),
+        (planted((150, 24), 0.5, None), 0.2, None),
+        (planted((1000, 3), 4.0, Some(20)), 1.0, Some(true)),
+        (planted((100, 3), 4.0, None), 1.0, Some(false)),
+    ];
+    same_choices(model, &cases);
+}
+
+/// Far and near blocks, columns of which nothing is seen (every seventh cell of 35), cold and hot. Where no cell is missing nothing is skipped.
+#[test]
+fn gaussian() {
+    let cases = [
+        (planted((300, 24), 3.0, Some(11)), 1.0, Some(true)),
+        (planted((300, 35), 2.0, Some(7)), 1.0, Some(true)),
+        (planted((300, 24), 3.0, Some(11)), 0.5, Some(true)),
+        (planted((150, 24), 0.3, Some(5)), 1.0, None),
+        (planted((150, 17), 0.7, Some(3)), 0.2, None),
+        (planted((300, 24), 3.0, None), 1.0, Some(false)),
+        (planted((300, 3), 3.0, Some(11)), 1.0, Some(false)),
+    ];
+    let model = |d, values: Vec<f64>| {
+        let columns: Vec<Column> = columns(d, &values).map(Column::reals).collect();
+        Columns::<Gaussian>::new(&columns.iter().collect::<Vec<_>>(), Gaussian::DEFAULTS).unwrap()
+    };
+    same_choices(model, &cases);
+}
+
+/// The same beside columns of another type, which have no bounds.
+#[test]
+fn mixed() {
+    let cases = [
+        (planted((300, 24), 3.0, Some(11)), 1.0, Some(true)),
+        (planted((150, 35), 0.7, Some(7)), 0.3, None),
+        (planted((300, 24), 3.0, None), 1.0, Some(false)),
+    ];
+    let model = |d, values: Vec<f64>| {
+        let binary = |cells: Vec<f64>| {
+            let sign = |x: f64| if x.is_nan() { x } else { f64::from(x > 0.0) };
+            Column::binary(cells.into_iter().map(sign).collect())
+        };
+        let columns = columns(d, &values).enumerate();
+        let of = |(at, cells)| if at % 4 == 1 { binary(cells) } else { Column::reals(cells) };
+        Mixed::of(&Table::new(columns.map(of).collect()).unwrap(), (1.0, 1.0)).unwrap()
+    };
+    same_choices(model, &cases);
+}
