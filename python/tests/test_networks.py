@@ -27,6 +27,7 @@ def letters():
         (dict(weights="real"), "irm-gaussian"),
         (dict(weights="real-all"), "irm-gaussian"),
         (dict(weights="category"), "irm-categorical"),
+        (dict(model="irm-degree-corrected"), "irm-degree-corrected"),
         ({}, "irm"),
     ],
 )

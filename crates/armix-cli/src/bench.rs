@@ -136,7 +136,7 @@ struct Report {
 #[derive(Serialize)]
 struct Measured {
     data: String,
-    model: &'static str,
+    model: String,
     n: usize,
     #[serde(flatten)]
     entries: Entries,
@@ -243,7 +243,7 @@ struct Measuring<'a> {
 
 impl Measuring<'_> {
     /// The model, the iterations until the state was reached, and what moves cost there.
-    fn of(self, target: &dyn AnyTarget) -> Result<(&'static str, usize, Vec<Cost>)> {
+    fn of(self, target: &dyn AnyTarget) -> Result<(String, usize, Vec<Cost>)> {
         let Measuring { args, name, start, moves, progress } = self;
         let warmup = if args.scaling { 0 } else { args.warmup };
         progress.set_message(format!("{name}: {warmup} iterations to warm up"));

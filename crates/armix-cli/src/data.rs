@@ -15,7 +15,8 @@ pub(crate) use armix::problem::{info, model_info, reload, target};
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct DataArgs {
     /// The model: irm for simple networks, irm-bernoulli (directed, bipartite, with self-loops), irm-poisson
-    /// (counts), irm-gaussian (real weights), irm-categorical (kinds of edges); for tables bernoulli (zeros and ones), categorical, poisson (counts),
+    /// (counts), irm-gaussian (real weights), irm-categorical (kinds of edges), irm-degree-corrected (links or counts of vertices whose degrees differ
+    /// within a block); for tables bernoulli (zeros and ones), categorical, poisson (counts),
     /// gaussian (reals), niw (reals, with correlations), student-t (reals with outliers), mixed (any columns) [default: what the data are]
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     pub model: Option<String>,

@@ -13,6 +13,7 @@ fn all_commands_work_on_all_kinds() {
     let folder = Folder::with("letters.edges", LETTERS)
         .and("women.biedges", "# rows 3 cols 4\n0 0\n0 1\n1 0\n1 1\n2 2\n2 3\n")
         .and("mask.txt", "0 2\n4 5\n")
+        .and("new.edges", "9 3\n9 4\n")
         .and("kinds.edges", "0 3 yes\n1 4 no\n2 5 yes\n0 1 no\n");
     let cases = [
         ("letters.edges", "--directed --weights counts --hold-out 0.2", "irm-poisson"),
@@ -26,6 +27,13 @@ fn all_commands_work_on_all_kinds() {
             "--directed --weights counts,category --relation kinds.edges --hold-out 0.2",
             "irm-relations",
         ),
+        ("letters.edges", "--model irm-degree-corrected", "irm-degree-corrected"),
+        (
+            "letters.edges",
+            "--directed --weights counts --model irm-degree-corrected --sample-hyper",
+            "irm-degree-corrected",
+        ),
+        ("women.biedges", "--model irm-degree-corrected", "irm-degree-corrected"),
     ];
     for (at, (data, options, model)) in cases.into_iter().enumerate() {
         let run = format!("run{at}");
@@ -39,6 +47,10 @@ fn all_commands_work_on_all_kinds() {
         succeed(folder.armix(&format!("summary {run}")));
         succeed(folder.armix(&format!("diagnose {run}")));
         succeed(folder.armix(&format!("plot {run} adjacency -o picture.svg")));
+        if model == "irm-degree-corrected" {
+            let message = refuse(folder.armix(&format!("predict {run} --new new.edges")));
+            assert!(message.contains("cannot place new vertices"), "{what}: {message}");
+        }
         if options.contains("--hold-out") || options.contains("--mask") {
             let text = succeed(folder.armix(&format!("predict {run}"))).stdout;
             assert!(text.contains("vertex_1,vertex_2"), "{what}: {text}");
@@ -72,6 +84,7 @@ fn blocks_have_one_side() {
 fn what_is_wrong_is_said() {
     let folder = Folder::with("g.edges", "0 1 0.5\n1 2 2\n")
         .and("mask.txt", "0 9\n")
+        .and("some.txt", "0 2\n")
         .and("more.edges", "0 1 1\n0 2 1.5\n")
         .and("mask.tsv", "0\t1\n2\tx\n");
     for (line, said) in [
@@ -87,6 +100,9 @@ fn what_is_wrong_is_said() {
         ("fit g.edges --weights real --threshold 1", "--threshold"),
         ("fit g.edges --model irm-poisson", "no count"),
         ("fit g.edges --weights real --model irm", "irm-gaussian"),
+        ("fit g.edges --weights real --model irm-degree-corrected", "not for real numbers"),
+        ("fit g.edges --hold-out 0.3 --model irm-degree-corrected", "every pair"),
+        ("fit g.edges --mask some.txt --model irm-degree-corrected", "every pair"),
     ] {
         let message = refuse(folder.armix(line));
         assert!(message.contains(said), "{line}: {message}");

@@ -18,7 +18,7 @@ use crate::state::Target;
 /// A [`Target`], whatever its model.
 pub trait AnyTarget: Send + Sync {
     /// The name of the model.
-    fn model(&self) -> &'static str;
+    fn model(&self) -> String;
 
     /// The number of items.
     fn n(&self) -> usize;
@@ -98,8 +98,8 @@ impl dyn AnyTarget + '_ {
 }
 
 impl<M: Model> AnyTarget for Target<M> {
-    fn model(&self) -> &'static str {
-        M::NAME
+    fn model(&self) -> String {
+        self.model.name()
     }
 
     fn n(&self) -> usize {

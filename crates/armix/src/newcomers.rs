@@ -65,6 +65,12 @@ fn with_related_vertices(
     raw: &RawNetwork,
     choice: &Choice,
 ) -> Result<(Dataset, usize)> {
+    if choice.is_degree_corrected() {
+        return Err(Error::new(format!(
+            "the model {} cannot place new vertices: their links would change the degrees of the others; fit the network with them, or use another model",
+            choice.model.as_deref().unwrap_or_default()
+        )));
+    }
     let [relation] = relations.list() else {
         return Err(Error::new("new vertices can be placed in networks with one relation only"));
     };

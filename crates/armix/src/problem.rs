@@ -235,11 +235,17 @@ fn weights_of_model(name: &str) -> Option<Weights> {
         relational::COUNTS => Some(Weights::Counts),
         relational::REALS => Some(Weights::Real),
         relational::CATEGORIES => Some(Weights::Category),
+        relational::DEGREES => Some(Weights::Ignore),
         _ => None,
     }
 }
 
 impl Choice {
+    /// Whether the model is one of vertices that have degrees of their own.
+    pub(crate) fn is_degree_corrected(&self) -> bool {
+        self.model.as_deref() == Some(relational::DEGREES)
+    }
+
     /// How networks are prepared. The name of a model says what weights are, if no option does.
     fn network_options(&self) -> NetworkOptions {
         let by_model = self.model.as_deref().and_then(weights_of_model);
@@ -252,7 +258,8 @@ impl Choice {
             downsample: self.downsample,
             largest_component: self.largest_component,
             directed: self.directed,
-            self_loops: self.self_loops,
+            // The model has a place for them, so that none need be dropped.
+            self_loops: self.self_loops || self.is_degree_corrected(),
             weights,
             bipartite: self.bipartite,
             mask: self.mask.clone(),
@@ -347,8 +354,10 @@ fn with_model(
         (Data::Table(table), None | Some(Bernoulli::NAME)) => {
             constrained(Bernoulli::new(table.clone(), plus, minus)?, args, constraints)
         }
-        (Data::Relations(relations), None) => {
-            let priors = relational::Priors { beta: args.beta, ..Default::default() };
+        (Data::Relations(relations), None | Some(relational::DEGREES)) => {
+            let degree_evenness = args.model.as_ref().map(|_| relational::DEGREE_EVENNESS);
+            let priors =
+                relational::Priors { beta: args.beta, degree_evenness, ..Default::default() };
             let model = Relational::new(relations.clone(), &priors)?;
             constrained(model, args, constraints)
         }
@@ -445,6 +454,7 @@ pub fn model_info(args: &Choice, dataset: &Dataset) -> ModelInfo {
         (Data::Table(_), _) => Bernoulli::NAME,
         (Data::Columns(_), Some(model)) => model,
         (Data::Columns(table), None) => name_for(table),
+        (Data::Relations(_), Some(relational::DEGREES)) => relational::DEGREES,
         (Data::Relations(relations), _) => relational::name(relations),
     };
     ModelInfo {

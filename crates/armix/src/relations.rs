@@ -146,7 +146,7 @@ impl Shape {
             Values::Categories(kinds) => format!(" of {} kinds", kinds.len() - 1),
             values => format!(" with {}", values.name()),
         };
-        let loops = if self.loops { ", self-loops among them" } else { "" };
+        let loops = if self.loops { ", self-loops kept" } else { "" };
         format!("{direction}edges{with}{loops}")
     }
 }
@@ -241,6 +241,11 @@ impl Relation {
     /// Whether this relation speaks of a pair.
     pub fn is_pair(&self, u: u32, v: u32) -> bool {
         is_pair(&self.shape, self.sides.as_deref(), u, v)
+    }
+
+    /// The number of vertices.
+    pub fn n(&self) -> usize {
+        self.n
     }
 
     /// The number of pairs that it speaks of, hidden ones included.

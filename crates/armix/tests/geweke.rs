@@ -3,7 +3,7 @@
 //! If z ← move(z | Y) and Y ← p(Y | z) alternate, z must be distributed as the prior and Y as its
 //! marginal. Means of functions of z are compared with their exact values under the prior, those of
 //! Y with independent draws. A deviation of more than 5 standard errors (Student, 99 degrees of freedom:
-//! p = 2.5e-6, two-sided) fails: with 9 moves, 13 models and 7 functions, 8 strategies and exchanges the false-alarm rate is below 2.3e-3 for
+//! p = 2.5e-6, two-sided) fails: with 9 moves, 14 models and 7 functions, 8 strategies and exchanges the false-alarm rate is below 2.5e-3 for
 //! the file. All models but the first two, with which every move is tried at length, make fewer steps.
 
 use armix::diagnose::mean_sd;

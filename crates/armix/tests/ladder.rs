@@ -209,7 +209,7 @@ fn ladders_are_read_and_written() {
 }
 
 /// ln p(Y) by a ladder down to where all partitions are alike, against the sum over all partitions. The error is estimated from 32 batches
-/// or more in each of 4 ensembles: 6 standard errors are not exceeded by chance in 12 models with p > 1e-5.
+/// or more in each of 4 ensembles: 6 standard errors are not exceeded by chance in 14 models with p > 1e-5.
 #[test]
 fn evidence_is_that_of_enumeration() {
     struct Evidence;

@@ -31,7 +31,8 @@ BUILT_IN = (
 
 _NETWORK, _TABLE = "irm", "bernoulli"
 _TABLES = ("bernoulli", "categorical", "poisson", "gaussian", "niw", "student-t", "mixed")
-_NETWORKS = ("irm-bernoulli", "irm-poisson", "irm-gaussian", "irm-categorical", "irm-relations")
+_NETWORKS = ("irm-bernoulli", "irm-poisson", "irm-gaussian", "irm-categorical", "irm-relations",
+             "irm-degree-corrected")
 _MOST_VERTICES = 1 << 28
 
 _WHAT_THERE_IS = (

@@ -82,8 +82,8 @@ macro_rules! with_layer {
 }
 pub(super) use with_layer;
 
-/// Draws a value.
-pub(super) type Drawer<'a> = Box<dyn Fn(&mut dyn FnMut() -> f64) -> f64 + 'a>;
+/// Draws a value, for counts with so many times the mean.
+pub(super) type Drawer<'a> = Box<dyn Fn(f64, &mut dyn FnMut() -> f64) -> f64 + 'a>;
 
 impl AnyLayer {
     /// The layers of one relation.
@@ -93,6 +93,9 @@ impl AnyLayer {
         priors: &Priors,
         grid: Option<Grid>,
     ) -> Vec<Self> {
+        if priors.degree_evenness.is_some() {
+            return vec![AnyLayer::degree_corrected(relation, two_sided, priors)];
+        }
         let (pairs, listed) = (relation.pairs(), relation.listed() as u64);
         let unlisted = pairs - listed - relation.hidden_pairs().count() as u64;
         let values: Vec<f64> = relation.entries().map(|(_, _, value)| value).collect();
@@ -117,11 +120,7 @@ impl AnyLayer {
         match &relation.shape.values {
             Values::Binary => vec![binary(|x| x)],
             Values::Counts => {
-                let total: f64 = values.iter().sum();
-                let typical = if total > 0.0 { total / (listed + unlisted) as f64 } else { 1.0 };
-                let largest = values.iter().copied().fold(0.0, f64::max) as u64;
-                let family =
-                    Poisson::new(&[typical], priors.counts, largest, total as u64).remove(0);
+                let family = poisson(&values, listed + unlisted, priors);
                 vec![AnyLayer::Counts(Layer::new(relation, two_sided, true, family, |x| x))]
             }
             Values::RealsOnLinks => vec![binary(|_| 1.0), reals(false)],
@@ -131,6 +130,18 @@ impl AnyLayer {
                 vec![AnyLayer::Categories(Layer::new(relation, two_sided, true, family, |x| x))]
             }
         }
+    }
+
+    /// The layer of a relation of counts whose vertices have degrees of their own.
+    fn degree_corrected(relation: &Relation, two_sided: bool, priors: &Priors) -> Self {
+        let values: Vec<f64> = relation.entries().map(|(_, _, value)| value).collect();
+        let twice = !relation.shape.directed && !two_sided;
+        // Either order of two vertices, and each of them with itself.
+        let loops = if relation.shape.loops { relation.n() as u64 } else { 0 };
+        let pairs = if twice { 2 * relation.pairs() - loops } else { relation.pairs() };
+        let family = poisson(&values, pairs, priors);
+        let layer = Layer::new(relation, two_sided, true, family, |x| x);
+        AnyLayer::Counts(layer.counting_twice(twice))
     }
 
     /// No statistics.
@@ -195,7 +206,10 @@ impl AnyLayer {
     /// The same layer with other data.
     pub(super) fn with_data(&self, relation: &Relation) -> Self {
         fn of<F: Family<Word: Times>>(layer: &Layer<F>, relation: &Relation) -> Layer<F> {
-            Layer::new(relation, layer.two_sided, layer.dense, layer.family.clone(), |x| x)
+            let family = layer.family.clone();
+            let code = |x| x;
+            Layer::new(relation, layer.two_sided, layer.dense, family, code)
+                .counting_twice(layer.twice)
         }
         match self {
             AnyLayer::Binary(layer) => {
@@ -210,12 +224,24 @@ impl AnyLayer {
 
     /// Draws values with one parameter.
     pub(super) fn drawer<'a>(&'a self, uniform: &mut dyn FnMut() -> f64) -> Drawer<'a> {
+        if let AnyLayer::Counts(layer) = self {
+            let (family, mean) = (&layer.family, layer.family.draw_parameter(uniform));
+            return Box::new(move |times, uniform| family.draw_value(&(times * mean), uniform));
+        }
         with_layer!(self, |layer| {
             let (family, parameter) = (&layer.family, layer.family.draw_parameter(uniform));
             // As it is stored, so that nothing is lost later.
-            Box::new(move |uniform| {
+            Box::new(move |_, uniform| {
                 family.decode(family.encode(family.draw_value(&parameter, uniform)))
             })
         })
     }
+}
+
+/// The family of counts of so many pairs, of which those that are not 0 are listed.
+fn poisson(listed: &[f64], pairs: u64, priors: &Priors) -> Poisson {
+    let total: f64 = listed.iter().sum();
+    let typical = if total > 0.0 { total / pairs as f64 } else { 1.0 };
+    let largest = listed.iter().copied().fold(0.0, f64::max) as u64;
+    Poisson::new(&[typical], priors.counts, largest, total as u64).remove(0)
 }

@@ -14,20 +14,28 @@ pub const COUNTS: &str = "irm-poisson";
 pub const REALS: &str = "irm-gaussian";
 /// … categories, …
 pub const CATEGORIES: &str = "irm-categorical";
-/// … and several relations.
+/// … several relations, …
 pub const SEVERAL: &str = "irm-relations";
+/// … and counts of vertices that have degrees of their own.
+pub const DEGREES: &str = "irm-degree-corrected";
 
 /// All of them, with their examples.
-pub(crate) const CASES: [Case<Relational>; 5] = [
+pub(crate) const CASES: [Case<Relational>; 6] = [
     Case { name: BINARY, example: binary },
     Case { name: COUNTS, example: counts },
     Case { name: REALS, example: reals },
     Case { name: CATEGORIES, example: categories },
     Case { name: SEVERAL, example: several },
+    Case { name: DEGREES, example: degrees },
 ];
 
-const PRIORS: Priors =
-    Priors { beta: (0.8, 1.7), counts: (1.4, 0.7), reals: (0.3, 2.5, 0.9), categories: 0.6 };
+const PRIORS: Priors = Priors {
+    beta: (0.8, 1.7),
+    counts: (1.4, 0.7),
+    reals: (0.3, 2.5, 0.9),
+    categories: 0.6,
+    degree_evenness: None,
+};
 
 /// What mixing sides costs in examples: little, so that every partition has some probability.
 const APART: f64 = 0.7;
@@ -63,10 +71,14 @@ fn relation(
 }
 
 fn model(relations: Vec<Relation>) -> Relational {
+    with_priors(relations, &PRIORS)
+}
+
+fn with_priors(relations: Vec<Relation>, priors: &Priors) -> Relational {
     let data = Relations::new(relations).expect("an example is valid");
     // Wide enough for all that may be drawn.
     let grid = Grid::new([-1e4, 1e4].into_iter(), 100);
-    let model = Relational::with_grid(data, &PRIORS, Some(grid)).expect("an example is valid");
+    let model = Relational::with_grid(data, priors, Some(grid)).expect("an example is valid");
     Relational { apart: APART, ..model }
 }
 
@@ -96,4 +108,13 @@ fn categories(n: usize) -> Relational {
 pub(super) fn several(n: usize) -> Relational {
     let counts = relation(n, None, true, false, Values::Counts);
     model(vec![relation(n, None, false, false, Values::Reals), counts])
+}
+
+/// Undirected (4 vertices), directed (5) or bipartite (6), and so on. Nothing can be unknown.
+pub(super) fn degrees(n: usize) -> Relational {
+    let sides: Option<Arc<[bool]>> = (n % 3 == 0).then(|| (0..n).map(|v| v % 3 == 1).collect());
+    let some = relation(n, sides.clone(), n % 3 == 2, true, Values::Counts);
+    let entries = some.entries().collect();
+    let all = Relation::new(some.shape, n, sides, entries, &[]).expect("an example is valid");
+    with_priors(vec![all], &Priors { degree_evenness: Some(0.7), ..PRIORS })
 }

@@ -34,6 +34,8 @@ pub(super) struct Layer<F: Family> {
     pub(super) directed: bool,
     pub(super) loops: bool,
     pub(super) two_sided: bool,
+    /// Whether a pair counts twice, and a vertex with itself once: see [`super::degrees`].
+    pub(super) twice: bool,
     /// Whether unlisted pairs have a value. Else only listed ones were observed.
     pub(super) dense: bool,
     /// The listed values as the family stores them, in the order of the relation's rows.
@@ -101,12 +103,18 @@ impl<F: Family<Word: Times>> Layer<F> {
             directed: relation.shape.directed,
             loops: relation.shape.loops,
             two_sided,
+            twice: false,
             dense,
             codes_from: stored(from),
             codes_to: stored(to),
             unlisted,
             family,
         }
+    }
+
+    /// The same with pairs that count twice, or not.
+    pub(super) fn counting_twice(self, twice: bool) -> Self {
+        Layer { twice, ..self }
     }
 
     /// The same with another family.
@@ -119,13 +127,14 @@ impl<F: Family<Word: Times>> Layer<F> {
     pub(super) fn pairs_between(&self, set: Count, size: Count) -> u64 {
         match self.two_sided {
             true => set.0[0] * size.0[1] + set.0[1] * size.0[0],
-            false => set.0[0] * size.0[0],
+            false => (set.0[0] * size.0[0]) << u32::from(self.twice),
         }
     }
 
     pub(super) fn pairs_inside(&self, set: Count) -> u64 {
         let m = set.0[0];
         match (self.two_sided, self.directed) {
+            _ if self.twice => m * m,
             (true, _) => m * set.0[1],
             (false, true) => m * m.saturating_sub(1) + u64::from(self.loops) * m,
             (false, false) => m * m.saturating_sub(1) / 2 + u64::from(self.loops) * m,

@@ -8,14 +8,17 @@
 //! In a bipartite network no block has vertices of both sides: every pair of them in one block costs
 //! so much that its probability is zero to any precision (and little in examples, so that proofs cover
 //! all partitions). Given that, CRP(α) over all vertices is one CRP(α) for each side.
+//!
+//! Vertices of a block may differ in their degrees, if values are counts: see [`degrees`].
 
 mod any_layer;
+mod degrees;
 mod examples;
 mod layer;
 mod load;
 
 pub(crate) use examples::CASES;
-pub use examples::{BINARY, CATEGORIES, COUNTS, REALS, SEVERAL};
+pub use examples::{BINARY, CATEGORIES, COUNTS, DEGREES, REALS, SEVERAL};
 
 use crate::error::{Error, Result};
 use crate::families::{Family, Grid};
@@ -23,13 +26,17 @@ use crate::hyper::Hyper;
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot};
 use crate::prior::positive;
-use crate::relations::{Relation, Relations, Values};
+use crate::relations::{Relation, Relations, Shape, Values};
 use any_layer::{AnyLayer, AnyLoad, AnyStats, Drawer, with_layer};
+use degrees::{DegreeLoad, DegreeStats, Degrees};
 use load::Count;
 use std::sync::Arc;
 
 /// What a pair of vertices of different sides in one block costs, in nats.
 const APART: f64 = (1u64 << 40) as f64;
+
+/// The usual γ of degrees: all shares of them in a block are as probable.
+pub const DEGREE_EVENNESS: f64 = 1.0;
 
 /// The hyper-parameters of all families.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,11 +49,19 @@ pub struct Priors {
     pub reals: (f64, f64, f64),
     /// β of each category.
     pub categories: f64,
+    /// γ of a degree-corrected model of counts: the larger, the more alike are the vertices of a block. Without it, all of them are alike.
+    pub degree_evenness: Option<f64>,
 }
 
 impl Default for Priors {
     fn default() -> Self {
-        Priors { beta: (1.0, 1.0), counts: (1.0, 1.0), reals: (0.1, 2.0, 1.0), categories: 1.0 }
+        Priors {
+            beta: (1.0, 1.0),
+            counts: (1.0, 1.0),
+            reals: (0.1, 2.0, 1.0),
+            categories: 1.0,
+            degree_evenness: None,
+        }
     }
 }
 
@@ -56,6 +71,8 @@ pub struct Relational {
     data: Arc<Relations>,
     /// With the number of the relation.
     layers: Vec<(usize, AnyLayer)>,
+    /// Of all relations, if vertices have degrees of their own.
+    degrees: Vec<Degrees>,
     /// What a pair of vertices of different sides in one block costs.
     apart: f64,
 }
@@ -65,16 +82,19 @@ pub struct Relational {
 pub struct RelationalStats {
     sizes: Vec<Count>,
     layers: Vec<AnyStats>,
+    degrees: Vec<DegreeStats>,
 }
 
 impl Clone for RelationalStats {
     fn clone(&self) -> Self {
-        RelationalStats { sizes: self.sizes.clone(), layers: self.layers.clone() }
+        let RelationalStats { sizes, layers, degrees } = self;
+        RelationalStats { sizes: sizes.clone(), layers: layers.clone(), degrees: degrees.clone() }
     }
 
     fn clone_from(&mut self, other: &Self) {
         self.sizes.clone_from(&other.sizes);
         self.layers.clone_from(&other.layers);
+        self.degrees.clone_from(&other.degrees);
     }
 }
 
@@ -83,6 +103,7 @@ impl Clone for RelationalStats {
 pub struct RelationalLoad {
     set: Count,
     layers: Vec<AnyLoad>,
+    degrees: Vec<DegreeLoad>,
     /// Marks the members of the set while it is weighed.
     member: Vec<bool>,
 }
@@ -97,6 +118,13 @@ impl Relational {
     fn with_grid(data: Relations, priors: &Priors, grid: Option<Grid>) -> Result<Self> {
         positive("beta⁺", priors.beta.0)?;
         positive("beta⁻", priors.beta.1)?;
+        let data = match priors.degree_evenness {
+            Some(evenness) => {
+                positive("degree_evenness", evenness)?;
+                counts_of_all_pairs(data)?
+            }
+            None => data,
+        };
         let layers = (data.list().iter().enumerate())
             .flat_map(|(at, relation)| {
                 let layers = AnyLayer::of(relation, data.sides().is_some(), priors, grid);
@@ -106,12 +134,21 @@ impl Relational {
         if data.list().iter().all(|relation| relation.listed() == 0) {
             return Err(Error::new("this network has no edges: nothing tells the vertices apart"));
         }
-        Ok(Relational { data: Arc::new(data), layers, apart: APART })
+        let degrees = degrees_of(&data, |_| priors.degree_evenness);
+        Ok(Relational { data: Arc::new(data), layers, degrees, apart: APART })
     }
 
     /// The data.
     pub fn relations(&self) -> &Relations {
         &self.data
+    }
+
+    /// The same model with other values of the same shape.
+    fn with_relations(&self, data: Relations) -> Self {
+        let with_data = |(at, layer): &(usize, AnyLayer)| (*at, layer.with_data(&data.list()[*at]));
+        let layers = self.layers.iter().map(with_data).collect();
+        let degrees = degrees_of(&data, |at| self.degrees.get(at).map(|of| of.hyper().value));
+        Relational { data: Arc::new(data), layers, degrees, ..*self }
     }
 
     fn side(&self, v: usize) -> usize {
@@ -134,7 +171,7 @@ impl Relational {
         slot: Slot,
         joins: bool,
     ) {
-        let RelationalStats { sizes, layers } = stats;
+        let RelationalStats { sizes, layers, degrees } = stats;
         let (k, set) = (slot.index(), load.set);
         for (((_, layer), stats), load) in self.layers.iter().zip(&mut *layers).zip(&load.layers) {
             with_layer!(layer, stats, load, |layer, s, l| layer.change(s, l, sizes, z, k, joins));
@@ -147,6 +184,9 @@ impl Relational {
         for ((_, layer), stats) in self.layers.iter().zip(layers) {
             with_layer!(layer, stats, |layer, s| layer.keep(s, sizes, z, k, was_empty));
         }
+        for ((of, stats), load) in self.degrees.iter().zip(degrees).zip(&load.degrees) {
+            of.change(stats, load, sizes[k], k, joins);
+        }
     }
 }
 
@@ -156,7 +196,10 @@ impl Model for Relational {
     type Load = RelationalLoad;
 
     fn name(&self) -> String {
-        name(&self.data).to_string()
+        match self.degrees.is_empty() {
+            true => name(&self.data).to_string(),
+            false => DEGREES.to_string(),
+        }
     }
 
     fn n(&self) -> usize {
@@ -165,12 +208,14 @@ impl Model for Relational {
 
     fn empty_stats(&self) -> RelationalStats {
         let layers = self.layers.iter().map(|(_, layer)| layer.empty_stats()).collect();
-        RelationalStats { sizes: Vec::new(), layers }
+        let degrees = self.degrees.iter().map(|_| DegreeStats::default()).collect();
+        RelationalStats { sizes: Vec::new(), layers, degrees }
     }
 
     fn empty_load(&self) -> RelationalLoad {
         let layers = self.layers.iter().map(|(_, layer)| layer.empty_load()).collect();
-        RelationalLoad { set: Count::default(), layers, member: vec![false; self.n()] }
+        let (degrees, member) = (Vec::new(), vec![false; self.n()]);
+        RelationalLoad { set: Count::default(), layers, degrees, member }
     }
 
     fn grow(&self, stats: &mut RelationalStats, slots: usize) {
@@ -181,10 +226,11 @@ impl Model for Relational {
         for ((_, layer), stats) in self.layers.iter().zip(&mut stats.layers) {
             with_layer!(layer, stats, |layer, s| layer.grow(s, slots));
         }
+        stats.degrees.iter_mut().for_each(|of| of.grow(slots));
     }
 
     fn weigh(&self, items: &[Item], z: &Partition, load: &mut RelationalLoad) {
-        let RelationalLoad { set, layers, member } = load;
+        let RelationalLoad { set, layers, degrees, member } = load;
         *set = Count::default();
         for item in items {
             set.0[self.side(item.index())] += 1;
@@ -194,6 +240,8 @@ impl Model for Relational {
             layer.weigh(&self.data.list()[*at], (items, *set), z, member, load);
         }
         items.iter().for_each(|item| member[item.index()] = false);
+        degrees.clear();
+        degrees.extend(self.degrees.iter().map(|of| of.weigh(items)));
     }
 
     fn add(&self, stats: &mut RelationalStats, load: &RelationalLoad, z: &Partition, slot: Slot) {
@@ -213,13 +261,17 @@ impl Model for Relational {
         slots: &[Slot],
         gains: &mut [f64],
     ) {
-        let RelationalLoad { set, layers, .. } = load;
+        let RelationalLoad { set, layers, degrees, .. } = load;
         let (set, home) = (*set, home.map(Slot::index));
         for (slot, gain) in slots.iter().zip(&mut *gains) {
             let k = slot.index();
             let [a, b] = stats.sizes[k].without(set, home == Some(k)).0;
             let mixed = a * set.0[1] + b * set.0[0] + set.0[0] * set.0[1];
             *gain = -self.apart * mixed as f64;
+            for ((of, stats_of), load) in self.degrees.iter().zip(&stats.degrees).zip(&*degrees) {
+                let sizes = (set, stats.sizes[k]);
+                *gain += of.gain(stats_of, load, sizes, k, home == Some(k));
+            }
         }
         for (((_, layer), stats_of), load) in self.layers.iter().zip(&stats.layers).zip(layers) {
             with_layer!(layer, stats_of, load, |layer, s, l| {
@@ -238,7 +290,8 @@ impl Model for Relational {
                 sum += layer.over_pairs(s, z, |sum| layer.family.ln_evidence(sum));
             });
         }
-        sum
+        let degrees = self.degrees.iter().zip(&stats.degrees);
+        sum + degrees.map(|(of, stats)| of.ln_evidence(stats, z)).sum::<f64>()
     }
 
     fn ln_evidence_naive(&self, labels: &[u32]) -> f64 {
@@ -269,9 +322,16 @@ impl Model for Relational {
                         _ => Some(value.unwrap_or(0.0)),
                     }
                 };
-                let values: Vec<f64> = values.iter().filter_map(observed).collect();
+                // Two orders of two vertices, of which the second has nothing.
+                let twice = with_layer!(layer, |layer| layer.twice);
+                let again = values.iter().filter(|(u, v)| twice && u != v).map(|_| 0.0);
+                let values: Vec<f64> = values.iter().filter_map(observed).chain(again).collect();
                 sum += with_layer!(layer, |layer| layer.family.ln_evidence_naive(&values));
             }
+        }
+        for of in &self.degrees {
+            let relation = &self.data.list()[of.relation];
+            sum += of.ln_evidence_naive(relation, self.data.sides(), labels);
         }
         sum
     }
@@ -288,15 +348,16 @@ impl Model for Relational {
         let several = self.data.list().len() > 1;
         let mut all = Vec::new();
         for (at, layer) in &self.layers {
-            for hyper in with_layer!(layer, |layer| layer.family.hypers()) {
-                let name = match several {
-                    true => format!("{}_{}", hyper.name, at + 1),
-                    false => hyper.name,
-                };
-                all.push(Hyper { name, ..hyper });
-            }
+            all.extend(
+                with_layer!(layer, |layer| layer.family.hypers()).into_iter().map(|h| (*at, h)),
+            );
         }
-        all
+        all.extend(self.degrees.iter().map(|of| (of.relation, of.hyper())));
+        let named = |(at, hyper): (usize, Hyper)| match several {
+            true => Hyper { name: format!("{}_{}", hyper.name, at + 1), ..hyper },
+            false => hyper,
+        };
+        all.into_iter().map(named).collect()
     }
 
     fn with_hypers(&self, values: &[f64]) -> Self {
@@ -308,7 +369,9 @@ impl Model for Relational {
             layer.with_hypers(values)
         };
         let layers = self.layers.iter().map(|(at, layer)| (*at, next(layer))).collect();
-        Relational { data: self.data.clone(), layers, ..*self }
+        let degrees = self.degrees.iter().zip(rest);
+        let degrees = degrees.map(|(of, &evenness)| of.with_evenness(evenness)).collect();
+        Relational { data: self.data.clone(), layers, degrees, ..*self }
     }
 
     fn ln_evidence_with(&self, values: &[f64], stats: &RelationalStats, z: &Partition) -> f64 {
@@ -322,20 +385,29 @@ impl Model for Relational {
                 sum += layer.over_pairs(s, z, |sum| layer.family.ln_evidence_with(values, sum));
             });
         }
+        for ((of, stats_of), &evenness) in self.degrees.iter().zip(&stats.degrees).zip(rest) {
+            sum += of.ln_evidence_with(evenness, stats_of, &stats.sizes, z);
+        }
         sum
     }
 
     fn refresh(&self, stats: &mut RelationalStats, z: &Partition) {
-        let RelationalStats { sizes, layers } = stats;
+        let RelationalStats { sizes, layers, degrees } = stats;
         for ((_, layer), stats) in self.layers.iter().zip(layers) {
             with_layer!(layer, stats, |layer, s| layer.keep_all(s, sizes, z));
         }
+        self.degrees.iter().zip(degrees).for_each(|(of, stats)| of.refresh(stats, sizes));
     }
 
     fn predict(&self, stats: &RelationalStats, z: &Partition, entry: (u32, u32)) -> f64 {
         let (at, u, v) = self.data.pair(entry);
         let slot = |v: u32| z.slot_of(Item::new(v as usize)).index();
         let mut mean = 1.0;
+        // All pairs were observed, then: what another network would have here.
+        if let (Some(of), Some(degrees)) = (self.degrees.get(at), stats.degrees.get(at)) {
+            let pair = [u, v].map(|v| v as usize);
+            mean = of.mean_of_pair(degrees, &stats.sizes, z, self.data.sides(), pair);
+        }
         for ((_, layer), stats) in
             self.layers.iter().zip(&stats.layers).filter(|((r, _), _)| *r == at)
         {
@@ -358,6 +430,7 @@ impl Model for Relational {
         entry: (u32, u32),
         value: f64,
     ) -> f64 {
+        assert!(self.degrees.is_empty(), "no pair is unknown if vertices have degrees");
         let (at, u, v) = self.data.pair(entry);
         let slot = |v: u32| z.slot_of(Item::new(v as usize)).index();
         let (u, v) = (slot(u), slot(v));
@@ -397,6 +470,8 @@ impl Model for Relational {
             let mut drawers: Vec<Vec<Drawer<'_>>> = (0..pairs)
                 .map(|_| layers.iter().map(|layer| layer.drawer(uniform)).collect())
                 .collect();
+            let degrees = self.degrees.get(at);
+            let theta = degrees.map(|of| of.draw(labels, self.data.sides(), uniform));
             let mut entries = Vec::new();
             for (u, v) in all_pairs(relation, self.n()) {
                 if !relation.is_pair(u, v) || relation.hidden_from(u as usize).contains(&v) {
@@ -407,10 +482,16 @@ impl Model for Relational {
                     true => k * blocks + l,
                     false => k.max(l) * (k.max(l) + 1) / 2 + k.min(l),
                 };
+                let times = match (degrees, &theta) {
+                    (Some(of), Some(theta)) => {
+                        of.rate_of_pair(theta, self.data.sides(), [u, v].map(|v| v as usize))
+                    }
+                    _ => 1.0,
+                };
                 let draws = &mut drawers[place];
-                let value = draws[0](uniform);
+                let value = draws[0](times, uniform);
                 match draws.get(1) {
-                    Some(number) if value == 1.0 => entries.push((u, v, number(uniform))),
+                    Some(number) if value == 1.0 => entries.push((u, v, number(1.0, uniform))),
                     Some(_) => {}
                     None => entries.push((u, v, value)),
                 }
@@ -418,17 +499,43 @@ impl Model for Relational {
             drop(drawers);
             *relation = relation.with_entries(entries);
         }
-        let layers = (self.layers.iter())
-            .map(|(at, layer)| (*at, layer.with_data(&relations[*at])))
-            .collect();
-        let data = Relations::new(relations).expect("the same vertices");
-        Relational { data: Arc::new(data), layers, ..*self }
+        self.with_relations(Relations::new(relations).expect("the same vertices"))
     }
 
     fn stats_bytes(&self, blocks: usize) -> u64 {
         let bytes = |layer: &AnyLayer| with_layer!(layer, |layer| layer.bytes(blocks as u64));
         self.layers.iter().map(|(_, layer)| bytes(layer)).sum()
     }
+}
+
+/// The degrees of all relations that are degree-corrected, with the γ of each.
+fn degrees_of(data: &Relations, evenness: impl Fn(usize) -> Option<f64>) -> Vec<Degrees> {
+    let of = |(at, relation): (usize, &Relation)| {
+        Some(Degrees::new(relation, at, data.sides(), data.n(), evenness(at)?))
+    };
+    data.list().iter().enumerate().filter_map(of).collect()
+}
+
+/// The data as a degree-corrected model has them: counts, of every vertex with itself, too. Says why that is not possible.
+fn counts_of_all_pairs(data: Relations) -> Result<Relations> {
+    let mut relations = data.list().to_vec();
+    for relation in &mut relations {
+        let Shape { name, loops, values, .. } = &mut relation.shape;
+        if !matches!(values, Values::Binary | Values::Counts) {
+            return Err(Error::new(format!(
+                "{name}: the model {DEGREES} is for links and counts, not for {}: use --weights counts, or leave --weights out",
+                values.name()
+            )));
+        }
+        (*values, *loops) = (Values::Counts, data.sides().is_none());
+        if relation.has_hidden() {
+            return Err(Error::new(format!(
+                "{}: the model {DEGREES} needs to know every pair, but some are unknown or held out: use {COUNTS} (--weights counts), or leave out --mask and --hold-out",
+                relation.shape.name
+            )));
+        }
+    }
+    Relations::new(relations)
 }
 
 /// The name of the model that fits the data.
@@ -449,4 +556,118 @@ fn all_pairs(relation: &Relation, n: usize) -> impl Iterator<Item = (u32, u32)> 
     let directed = relation.shape.directed;
     let n = n as u32;
     (0..n).flat_map(move |u| (if directed { 0 } else { u }..n).map(move |v| (u, v)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Something of a degree-corrected example with every value of some pairs, from 0 on.
+    fn with_counts(model: &Relational, counts: &[f64]) -> Relational {
+        let relation = &model.data.list()[0];
+        let pairs = all_pairs(relation, model.n()).filter(|&(u, v)| relation.is_pair(u, v));
+        let entries = pairs.zip(counts).map(|((u, v), &count)| (u, v, count)).collect();
+        model.with_relations(Relations::new(vec![relation.with_entries(entries)]).unwrap())
+    }
+
+    /// The probabilities of all counts add up to one, whether vertices share a block or not, for two vertices without directions and with them, and for
+    /// three on two sides.
+    #[test]
+    fn degree_corrected_counts_have_probabilities() {
+        let shape =
+            |directed| Shape { name: "r".into(), directed, loops: true, values: Values::Counts };
+        let sides: Arc<[bool]> = [false, true, true].into();
+        let relation = |n, sides, directed| {
+            let some = vec![(0, 1, 1.0)];
+            Relation::new(shape(directed), n, sides, some, &[]).unwrap()
+        };
+        let cases = [
+            (relation(2, None, false), 3, 30),
+            (relation(2, None, true), 4, 20),
+            (relation(3, Some(sides), false), 2, 60),
+        ];
+        for (relation, pairs, below) in cases {
+            // Means that hardly differ from 0.4, so that large counts do not matter.
+            let typical = if pairs == 2 { 0.5 } else { 0.25 };
+            let rate = 60.0 * typical / 0.4;
+            let priors =
+                Priors { counts: (60.0, rate), degree_evenness: Some(1.7), ..Priors::default() };
+            let n = relation.n();
+            let data = Relations::new(vec![relation]).unwrap();
+            let model = Relational::new(data, &priors).unwrap();
+            for labels in crate::partition::all_partitions(n) {
+                let mut total = 0.0;
+                let mut counts = vec![0.0; pairs];
+                loop {
+                    total += with_counts(&model, &counts).ln_evidence_naive(&labels).exp();
+                    let Some(at) = counts.iter().position(|&count| count < f64::from(below - 1))
+                    else {
+                        break;
+                    };
+                    counts[..at].fill(0.0);
+                    counts[at] += 1.0;
+                }
+                let mixed = model.mixed(&labels) > 0;
+                let expected = if mixed { 0.0 } else { 1.0 };
+                assert!((total - expected).abs() < 1e-9, "{n}, {labels:?}: {total}");
+            }
+        }
+    }
+
+    /// One more count in a pair is as probable as the mean of its rate says: p(x + 1) / p(x) = E[rate] / (x + 1).
+    #[test]
+    fn degree_corrected_means_are_ratios_of_evidences() {
+        for n in [4, 5, 6] {
+            let model = examples::degrees(n);
+            let relation = &model.data.list()[0];
+            for labels in crate::partition::all_partitions(n).into_iter().step_by(7) {
+                let z = Partition::from_labels(&labels);
+                let target = crate::state::Target::new(examples::degrees(n), 1.0).unwrap();
+                let state = crate::state::State::from_labels(&target, &labels);
+                for (u, v) in all_pairs(relation, n).filter(|&(u, v)| relation.is_pair(u, v)) {
+                    let old = relation.value(u, v).unwrap();
+                    let rest = relation.entries().filter(|e| (e.0, e.1) != (u, v));
+                    let entries = rest.chain([(u, v, old + 1.0)]).collect();
+                    let more = Relations::new(vec![relation.with_entries(entries)]).unwrap();
+                    let more = model.with_relations(more).ln_evidence_naive(&labels);
+                    let ratio = (more - model.ln_evidence_naive(&labels)).exp() * (old + 1.0);
+                    let found = state.predict((u, v));
+                    assert!(
+                        (found / ratio - 1.0).abs() < 1e-10,
+                        "{u}, {v}, {z:?}: {found}, {ratio}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// With very even degrees the model is that of plain counts, if those speak of all pairs as well.
+    #[test]
+    fn even_degrees_are_plain_counts() {
+        let shape = Shape { name: "r".into(), directed: true, loops: true, values: Values::Counts };
+        let entries = vec![(0, 1, 3.0), (1, 1, 2.0), (2, 0, 1.0), (3, 1, 4.0)];
+        let relation = Relation::new(shape, 4, None, entries, &[]).unwrap();
+        let model = |degree_evenness| {
+            let data = Relations::new(vec![relation.clone()]).unwrap();
+            Relational::new(data, &Priors { degree_evenness, ..Priors::default() }).unwrap()
+        };
+        for labels in crate::partition::all_partitions(4) {
+            let (even, plain) = (model(Some(1e8)), model(None));
+            let (even, plain) = (even.ln_evidence_naive(&labels), plain.ln_evidence_naive(&labels));
+            assert!((even - plain).abs() < 1e-4, "{labels:?}: {even}, {plain}");
+        }
+    }
+
+    #[test]
+    fn what_degrees_cannot_have_is_named() {
+        let refused = |values: Values, hidden: &[(u32, u32)]| {
+            let shape = Shape { name: "r".into(), directed: false, loops: false, values };
+            let relation = Relation::new(shape, 3, None, vec![(0, 1, 1.0)], hidden).unwrap();
+            let data = Relations::new(vec![relation]).unwrap();
+            let priors = Priors { degree_evenness: Some(1.0), ..Priors::default() };
+            Relational::new(data, &priors).unwrap_err().to_string()
+        };
+        assert!(refused(Values::Reals, &[]).contains("real numbers on all pairs"));
+        assert!(refused(Values::Binary, &[(1, 2)]).contains("every pair"));
+    }
 }
