@@ -188,7 +188,7 @@ Hyper-parameters, with the priors that they have with --sample-hyper:
   beta_plus, beta_minus  Gamma(1, 1) each, of zeros and ones (--beta)
   beta                   Gamma(1, 1), of categorical
   shape, rate            Gamma(1, 1) each, of poisson
-  degree_evenness        Gamma(1, 1), of irm-degree-corrected: the larger, the more alike are the degrees of a block
+  degree_evenness        Gamma(1, 1), of irm-degree-corrected; large: degrees are alike in a block
   kappa, shape, scale    Gamma(1, 1), Gamma(4, 2), Gamma(1, 1), of gaussian
   kappa, freedom, psi    Gamma(1, 1), Gamma(8, 2), Gamma(1, 1), of niw
   Gamma(shape, rate). Those without an option of their own are set by --hyper NAME=VALUE. In mixed tables

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Counts are kept in 32 bits, and the last number means "missing".
-const MAX_COUNT: f64 = u32::MAX as f64 - 1.0;
+pub(crate) const MAX_COUNT: f64 = u32::MAX as f64 - 1.0;
 
 /// What the entries of a relation are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

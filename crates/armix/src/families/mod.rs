@@ -9,6 +9,7 @@ mod poisson;
 
 pub use binary::Binary;
 pub use categorical::Categorical;
+pub(crate) use draw::ln_of_gamma;
 pub use draw::{gamma, normal};
 pub(crate) use gaussian::divide;
 pub use gaussian::{Gaussian, Grid, Kept as GaussianKept};

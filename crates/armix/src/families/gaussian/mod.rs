@@ -94,6 +94,12 @@ impl Gaussian {
         columns.iter().map(family).collect()
     }
 
+    /// The same for values on another grid.
+    pub(crate) fn on(&self, grid: Grid) -> Self {
+        let hypers = (self.kappa, self.shape, self.scale);
+        Gaussian::new(&[(self.mean, self.spread, grid)], hypers, self.half_steps.largest).remove(0)
+    }
+
     /// The mean and standard deviation of values; 1 for a standard deviation of 0.
     pub fn mean_and_spread(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
         let n = values.clone().count().max(1) as f64;

@@ -5,7 +5,7 @@ use super::layer::{Layer, LayerStats, Times};
 use super::load::{Count, LayerLoad};
 use crate::families::{Binary, Categorical, Family, Gaussian, Grid, Poisson};
 use crate::partition::{Item, Partition};
-use crate::relations::{Relation, Values};
+use crate::relations::{MAX_COUNT, Relation, Values};
 
 /// A relation under one of the families.
 #[derive(Debug, Clone)]
@@ -87,12 +87,7 @@ pub(super) type Drawer<'a> = Box<dyn Fn(f64, &mut dyn FnMut() -> f64) -> f64 + '
 
 impl AnyLayer {
     /// The layers of one relation.
-    pub(super) fn of(
-        relation: &Relation,
-        two_sided: bool,
-        priors: &Priors,
-        grid: Option<Grid>,
-    ) -> Vec<Self> {
+    pub(super) fn of(relation: &Relation, two_sided: bool, priors: &Priors) -> Vec<Self> {
         if priors.degree_evenness.is_some() {
             return vec![AnyLayer::degree_corrected(relation, two_sided, priors)];
         }
@@ -111,9 +106,7 @@ impl AnyLayer {
             let variance =
                 values.iter().map(|&x| square(x)).sum::<f64>() + zeros as f64 * square(0.0);
             let spread = if variance > 0.0 { variance.sqrt() } else { 1.0 };
-            let zero = dense.then_some(0.0);
-            let own = || Grid::new(values.iter().copied().chain(zero), pairs);
-            let grid = grid.unwrap_or_else(own);
+            let grid = grid_of(relation, dense);
             let family = Gaussian::new(&[(mean, spread, grid)], priors.reals, pairs).remove(0);
             AnyLayer::Reals(Layer::new(relation, two_sided, dense, family, |x| x))
         };
@@ -217,7 +210,11 @@ impl AnyLayer {
                 AnyLayer::Binary(Layer::new(relation, layer.two_sided, true, family, |_| 1.0))
             }
             AnyLayer::Counts(layer) => AnyLayer::Counts(of(layer, relation)),
-            AnyLayer::Reals(layer) => AnyLayer::Reals(of(layer, relation)),
+            AnyLayer::Reals(layer) => {
+                // Those that are drawn may be far away.
+                let family = layer.family.on(grid_of(relation, layer.dense));
+                AnyLayer::Reals(of(&layer.with_family(family), relation))
+            }
             AnyLayer::Categories(layer) => AnyLayer::Categories(of(layer, relation)),
         }
     }
@@ -226,16 +223,21 @@ impl AnyLayer {
     pub(super) fn drawer<'a>(&'a self, uniform: &mut dyn FnMut() -> f64) -> Drawer<'a> {
         if let AnyLayer::Counts(layer) = self {
             let (family, mean) = (&layer.family, layer.family.draw_parameter(uniform));
-            return Box::new(move |times, uniform| family.draw_value(&(times * mean), uniform));
+            return Box::new(move |times, uniform| {
+                family.draw_value(&(times * mean), uniform).min(MAX_COUNT)
+            });
         }
         with_layer!(self, |layer| {
             let (family, parameter) = (&layer.family, layer.family.draw_parameter(uniform));
-            // As it is stored, so that nothing is lost later.
-            Box::new(move |_, uniform| {
-                family.decode(family.encode(family.draw_value(&parameter, uniform)))
-            })
+            Box::new(move |_, uniform| family.draw_value(&parameter, uniform))
         })
     }
+}
+
+/// A grid for the real numbers of a relation, of all pairs or of those that are listed.
+fn grid_of(relation: &Relation, dense: bool) -> Grid {
+    let listed = relation.entries().map(|(_, _, value)| value);
+    Grid::new(listed.chain(dense.then_some(0.0)), relation.pairs())
 }
 
 /// The family of counts of so many pairs, of which those that are not 0 are listed.

@@ -11,7 +11,7 @@
 //! the θ of either side of a block are apart.
 
 use super::load::Count;
-use crate::families::gamma;
+use crate::families::ln_of_gamma;
 use crate::hyper::{Hyper, HyperPrior};
 use crate::partition::{Item, Partition, Slot};
 use crate::relations::Relation;
@@ -311,16 +311,19 @@ impl Degrees {
                 Ends::Directed => true,
                 Ends::Sides => sides.is_some_and(|sides| usize::from(sides[v]) == end),
             };
-            let (mut sums, mut counts) = (vec![0.0; blocks], vec![0.0; blocks]);
-            for v in (0..labels.len()).filter(|&v| on_end(v)) {
-                theta[v][end] = gamma(self.evenness, uniform);
-                sums[labels[v] as usize] += theta[v][end];
-                counts[labels[v] as usize] += 1.0;
-            }
-            for (theta, &k) in theta.iter_mut().zip(labels) {
-                // Very uneven ones may all be too small for a number.
-                let sum: f64 = sums[k as usize];
-                theta[end] *= if sum > 0.0 { counts[k as usize] / sum } else { 0.0 };
+            // As logarithms, because very uneven ones may all be too small for a number.
+            let ln_theta: Vec<f64> = (0..labels.len())
+                .map(|v| match on_end(v) {
+                    true => ln_of_gamma(self.evenness, uniform),
+                    false => f64::NEG_INFINITY,
+                })
+                .collect();
+            for k in 0..blocks {
+                let here = || (0..labels.len()).filter(|&v| labels[v] as usize == k && on_end(v));
+                let most = here().map(|v| ln_theta[v]).fold(f64::NEG_INFINITY, f64::max);
+                let share = |v: usize| libm::exp(ln_theta[v] - most);
+                let sum: f64 = here().map(share).sum();
+                here().for_each(|v| theta[v][end] = here().count() as f64 * share(v) / sum);
             }
         }
         theta

@@ -1,7 +1,6 @@
 //! A small made-up network for each kind of relational model, for verification.
 
 use super::{Priors, Relational};
-use crate::families::Grid;
 use crate::models::Case;
 use crate::relations::{Relation, Relations, Shape, Values};
 use std::sync::Arc;
@@ -76,9 +75,7 @@ fn model(relations: Vec<Relation>) -> Relational {
 
 fn with_priors(relations: Vec<Relation>, priors: &Priors) -> Relational {
     let data = Relations::new(relations).expect("an example is valid");
-    // Wide enough for all that may be drawn.
-    let grid = Grid::new([-1e4, 1e4].into_iter(), 100);
-    let model = Relational::with_grid(data, priors, Some(grid)).expect("an example is valid");
+    let model = Relational::new(data, priors).expect("an example is valid");
     Relational { apart: APART, ..model }
 }
 

@@ -21,7 +21,7 @@ pub(crate) use examples::CASES;
 pub use examples::{BINARY, CATEGORIES, COUNTS, DEGREES, REALS, SEVERAL};
 
 use crate::error::{Error, Result};
-use crate::families::{Family, Grid};
+use crate::families::Family;
 use crate::hyper::Hyper;
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot};
@@ -111,11 +111,6 @@ pub struct RelationalLoad {
 impl Relational {
     /// The model of a network.
     pub fn new(data: Relations, priors: &Priors) -> Result<Self> {
-        Relational::with_grid(data, priors, None)
-    }
-
-    /// With a grid for real numbers other than the one that suits the data.
-    fn with_grid(data: Relations, priors: &Priors, grid: Option<Grid>) -> Result<Self> {
         positive("beta⁺", priors.beta.0)?;
         positive("beta⁻", priors.beta.1)?;
         let data = match priors.degree_evenness {
@@ -127,7 +122,7 @@ impl Relational {
         };
         let layers = (data.list().iter().enumerate())
             .flat_map(|(at, relation)| {
-                let layers = AnyLayer::of(relation, data.sides().is_some(), priors, grid);
+                let layers = AnyLayer::of(relation, data.sides().is_some(), priors);
                 layers.into_iter().map(move |layer| (at, layer))
             })
             .collect();
