@@ -109,7 +109,8 @@ pub(super) fn several(n: usize) -> Relational {
 
 /// Undirected (4 vertices), directed (5) or bipartite (6), and so on. Nothing can be unknown.
 pub(super) fn degrees(n: usize) -> Relational {
-    let sides: Option<Arc<[bool]>> = (n % 3 == 0).then(|| (0..n).map(|v| v % 3 == 1).collect());
+    let sides: Option<Arc<[bool]>> =
+        n.is_multiple_of(3).then(|| (0..n).map(|v| v % 3 == 1).collect());
     let some = relation(n, sides.clone(), n % 3 == 2, true, Values::Counts);
     let entries = some.entries().collect();
     let all = Relation::new(some.shape, n, sides, entries, &[]).expect("an example is valid");

@@ -9,7 +9,7 @@
 //! so much that its probability is zero to any precision (and little in examples, so that proofs cover
 //! all partitions). Given that, CRP(α) over all vertices is one CRP(α) for each side.
 //!
-//! Vertices of a block may differ in their degrees, if values are counts: see [`degrees`].
+//! Vertices of a block may differ in their degrees, if values are counts: `degrees.rs` says how.
 
 mod any_layer;
 mod degrees;
