@@ -30,7 +30,7 @@ fn all_commands_work_on_all_kinds() {
         ("letters.edges", "--model irm-degree-corrected", "irm-degree-corrected"),
         (
             "letters.edges",
-            "--directed --weights counts --model irm-degree-corrected --sample-hyper",
+            "--directed --weights counts --model irm-degree-corrected --hyper degree_evenness=2",
             "irm-degree-corrected",
         ),
         ("women.biedges", "--model irm-degree-corrected", "irm-degree-corrected"),
