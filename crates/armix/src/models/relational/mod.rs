@@ -16,8 +16,6 @@ mod degrees;
 mod examples;
 mod layer;
 mod load;
-#[cfg(test)]
-mod tests;
 
 pub(crate) use examples::CASES;
 pub use examples::{BINARY, CATEGORIES, COUNTS, DEGREES, REALS, SEVERAL};
@@ -554,3 +552,6 @@ fn all_pairs(relation: &Relation, n: usize) -> impl Iterator<Item = (u32, u32)> 
     let n = n as u32;
     (0..n).flat_map(move |u| (if directed { 0 } else { u }..n).map(move |v| (u, v)))
 }
+
+#[cfg(test)]
+mod tests;

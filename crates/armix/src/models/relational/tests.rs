@@ -1,6 +1,7 @@
 //! Degree correction: probabilities, means, what it becomes if degrees are even, and what it cannot have.
 
 use super::*;
+use crate::partition::all_partitions;
 
 /// The model with these counts on its pairs, in their order.
 fn with_counts(model: &Relational, counts: &[f64]) -> Relational {
@@ -35,7 +36,7 @@ fn degree_corrected_counts_have_probabilities() {
         let n = relation.n();
         let data = Relations::new(vec![relation]).unwrap();
         let model = Relational::new(data, &priors).unwrap();
-        for labels in crate::partition::all_partitions(n) {
+        for labels in all_partitions(n) {
             let mut total = 0.0;
             let mut counts = vec![0.0; pairs];
             loop {
@@ -53,16 +54,29 @@ fn degree_corrected_counts_have_probabilities() {
     }
 }
 
+/// The statistics of a partition, one vertex after another.
+fn counted(model: &Relational, labels: &[u32]) -> (RelationalStats, Partition) {
+    let mut z = Partition::from_labels(labels);
+    (0..labels.len()).for_each(|v| z.take(Item::new(v)));
+    let (mut stats, mut load) = (model.empty_stats(), model.empty_load());
+    model.grow(&mut stats, z.slots());
+    for (v, &label) in labels.iter().enumerate() {
+        let (item, slot) = (Item::new(v), Slot::new(label as usize));
+        model.weigh(&[item], &z, &mut load);
+        model.add(&mut stats, &load, &z, slot);
+        z.put(item, slot);
+    }
+    (stats, z)
+}
+
 /// One more count in a pair is as probable as the mean of its rate says: p(x + 1) / p(x) = E[rate] / (x + 1).
 #[test]
 fn degree_corrected_means_are_ratios_of_evidences() {
     for n in [4, 5, 6] {
         let model = examples::degrees(n);
         let relation = &model.data.list()[0];
-        for labels in crate::partition::all_partitions(n).into_iter().step_by(7) {
-            let z = Partition::from_labels(&labels);
-            let target = crate::state::Target::new(examples::degrees(n), 1.0).unwrap();
-            let state = crate::state::State::from_labels(&target, &labels);
+        for labels in all_partitions(n).into_iter().step_by(7) {
+            let (stats, z) = counted(&model, &labels);
             for (u, v) in all_pairs(relation, n).filter(|&(u, v)| relation.is_pair(u, v)) {
                 let old = relation.value(u, v).unwrap();
                 let rest = relation.entries().filter(|e| (e.0, e.1) != (u, v));
@@ -70,7 +84,7 @@ fn degree_corrected_means_are_ratios_of_evidences() {
                 let more = Relations::new(vec![relation.with_entries(entries)]).unwrap();
                 let more = model.with_relations(more).ln_evidence_naive(&labels);
                 let ratio = (more - model.ln_evidence_naive(&labels)).exp() * (old + 1.0);
-                let found = state.predict((u, v));
+                let found = model.predict(&stats, &z, (u, v));
                 assert!((found / ratio - 1.0).abs() < 1e-10, "{u}, {v}, {z:?}: {found}, {ratio}");
             }
         }
@@ -87,7 +101,7 @@ fn even_degrees_are_plain_counts() {
         let data = Relations::new(vec![relation.clone()]).unwrap();
         Relational::new(data, &Priors { degree_evenness, ..Priors::default() }).unwrap()
     };
-    for labels in crate::partition::all_partitions(4) {
+    for labels in all_partitions(4) {
         let (even, plain) = (model(Some(1e8)), model(None));
         let (even, plain) = (even.ln_evidence_naive(&labels), plain.ln_evidence_naive(&labels));
         assert!((even - plain).abs() < 1e-4, "{labels:?}: {even}, {plain}");
