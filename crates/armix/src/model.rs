@@ -10,6 +10,8 @@ pub struct Beside {
     pub home: Slot,
     /// How much less.
     pub below: f64,
+    /// What [`Model::gains`] tells of the home, if that is known.
+    pub gain: Option<f64>,
 }
 
 /// A likelihood p(Y | z) with its parameters integrated out, kept as statistics of the blocks.
@@ -105,6 +107,11 @@ pub trait Model: Sized + Send + Sync + 'static {
         slots: &[Slot],
         gains: &mut [f64],
     );
+
+    /// Something that the gain of C exceeds in no slot, but for rounding errors; ∞ if there is nothing.
+    fn ceiling(&self, _load: &Self::Load) -> f64 {
+        f64::INFINITY
+    }
 
     /// Whether [`Model::add_likely_gains`] is there, and faster than [`Model::gains`].
     fn skips_hopeless(&self) -> bool {

@@ -283,7 +283,7 @@ impl<M: Model> State<M> {
         self.work += slots.len() as u64;
         gains.fill(0.0);
         prior.add_gains(self.m, &self.z, slots, gains);
-        let beside = Beside { home, below: below / coldness };
+        let beside = Beside { home, below: below / coldness, gain: None };
         model.add_likely_gains(&self.stats, &mut self.load, beside, &self.z, slots, gains);
         if *coldness != 1.0 {
             gains.iter_mut().for_each(|gain| *gain *= coldness);

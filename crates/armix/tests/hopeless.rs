@@ -1,7 +1,7 @@
 //! Blocks that are hopeless for a row are not weighed where choices are random, by models that have bounds: that changes no choice.
 
 use armix::data::{Column, Table};
-use armix::families::{Family, Gaussian};
+use armix::families::{Family, Gaussian, Poisson};
 use armix::history::{History, Row};
 use armix::model::Model;
 use armix::models::nonconjugate::Nonconjugate;
@@ -89,8 +89,8 @@ fn same_choices<M: Model>(
     }
 }
 
-/// How many candidates of all items are skipped. They have less than e⁻⁵⁰ of the weight of the home, and all others the same gains, but for
-/// the order in which numbers are added.
+/// How many candidates of all items are skipped where those may be that are far below the home, and where they are unlikely. They are so far below, and
+/// all others have the same gains, but for the order in which numbers are added.
 fn count_skipped<M: Model>(state: &mut State<M>) -> usize {
     let mut skipped = 0;
     for item in (0..state.z().n()).map(Item::new) {
@@ -101,15 +101,18 @@ fn count_skipped<M: Model>(state: &mut State<M>) -> usize {
         slots.push(state.fresh());
         let (mut all, mut likely) = (vec![0.0; slots.len()], vec![0.0; slots.len()]);
         state.gains(&held, &slots, &mut all);
-        state.likely_gains(&held, 51.0, &slots, &mut likely);
         let at_home = slots.iter().position(|&slot| slot == home).unwrap();
-        for (&all_gain, &likely_gain) in all.iter().zip(&likely) {
-            if likely_gain == f64::NEG_INFINITY {
-                assert!(all_gain < all[at_home] - 50.0, "{all_gain} beside {}", all[at_home]);
-                skipped += 1;
-            } else {
-                let most = 1e-15 * all_gain.abs().max(1.0);
-                assert!((all_gain - likely_gain).abs() < most, "{likely_gain}, not {all_gain}");
+        for below in [11.0, 51.0] {
+            state.likely_gains(&held, below, &slots, &mut likely);
+            for (&all_gain, &likely_gain) in all.iter().zip(&likely) {
+                if likely_gain == f64::NEG_INFINITY {
+                    let floor = all[at_home] - below + 1e-6;
+                    assert!(all_gain < floor, "{all_gain} beside {}", all[at_home]);
+                    skipped += 1;
+                } else {
+                    let most = 1e-15 * all_gain.abs().max(1.0);
+                    assert!((all_gain - likely_gain).abs() < most, "{likely_gain}, not {all_gain}");
+                }
             }
         }
         state.put(held, home);
@@ -156,7 +159,44 @@ fn gaussian() {
     same_choices(model, &cases);
 }
 
-/// The same beside columns of another type, which have no bounds.
+/// Counts that grow with reals; none below 0.
+fn counts(cells: Vec<f64>) -> Column {
+    Column::counts(cells.into_iter().map(|x| (8.0 + 2.0 * x).max(0.0).round()).collect())
+}
+
+/// Far and near blocks of counts, with and without missing cells, cold and hot, numbers of columns that are and are not multiples of what is weighed at a time. Narrow tables skip nothing.
+#[test]
+fn poisson() {
+    let cases = [
+        (planted((300, 32), 2.0, None), 1.0, Some(true)),
+        (planted((300, 53), 1.0, Some(11)), 1.0, Some(true)),
+        (planted((300, 41), 2.0, Some(7)), 0.5, Some(true)),
+        (planted((150, 40), 0.3, None), 1.0, None),
+        (planted((150, 33), 0.7, Some(5)), 0.2, None),
+        (planted((300, 31), 2.0, None), 1.0, Some(false)),
+    ];
+    let model = |d, values: Vec<f64>| {
+        let columns: Vec<Column> = columns(d, &values).map(counts).collect();
+        Columns::<Poisson>::new(&columns.iter().collect::<Vec<_>>(), Poisson::DEFAULTS).unwrap()
+    };
+    same_choices(model, &cases);
+}
+
+fn zeros_and_ones(cells: Vec<f64>) -> Column {
+    let sign = |x: f64| if x.is_nan() { x } else { f64::from(x > 0.0) };
+    Column::binary(cells.into_iter().map(sign).collect())
+}
+
+/// A mixed table with these columns, one after the other and again from the first on.
+fn mixed_of(kinds: &[fn(Vec<f64>) -> Column]) -> impl Fn(usize, Vec<f64>) -> Mixed {
+    move |d, values| {
+        let columns = columns(d, &values).enumerate();
+        let of = |(at, cells): (usize, Vec<f64>)| kinds[at % kinds.len()](cells);
+        Mixed::of(&Table::new(columns.map(of).collect()).unwrap(), (1.0, 1.0)).unwrap()
+    }
+}
+
+/// Reals with missing cells beside columns of another type, which have no bounds.
 #[test]
 fn mixed() {
     let cases = [
@@ -164,14 +204,26 @@ fn mixed() {
         (planted((150, 35), 0.7, Some(7)), 0.3, None),
         (planted((300, 24), 3.0, None), 1.0, Some(false)),
     ];
-    let model = |d, values: Vec<f64>| {
-        let binary = |cells: Vec<f64>| {
-            let sign = |x: f64| if x.is_nan() { x } else { f64::from(x > 0.0) };
-            Column::binary(cells.into_iter().map(sign).collect())
-        };
-        let columns = columns(d, &values).enumerate();
-        let of = |(at, cells)| if at % 4 == 1 { binary(cells) } else { Column::reals(cells) };
-        Mixed::of(&Table::new(columns.map(of).collect()).unwrap(), (1.0, 1.0)).unwrap()
-    };
-    same_choices(model, &cases);
+    same_choices(mixed_of(&[Column::reals, zeros_and_ones, Column::reals, Column::reals]), &cases);
+}
+
+/// Counts beside other columns are weighed where the others leave a chance: few and many of them, alone, and beside reals that have bounds, too.
+#[test]
+fn mixed_with_counts() {
+    let cases = [
+        (planted((300, 24), 2.0, None), 1.0, Some(true)),
+        (planted((300, 24), 2.0, Some(11)), 1.0, Some(true)),
+        (planted((300, 70), 1.5, Some(11)), 0.5, Some(true)),
+        (planted((150, 24), 0.3, None), 1.0, None),
+        (planted((150, 100), 0.4, Some(7)), 0.3, None),
+        (planted((300, 9), 2.0, None), 1.0, Some(false)),
+    ];
+    same_choices(mixed_of(&[counts, zeros_and_ones, Column::reals]), &cases);
+    same_choices(mixed_of(&[counts, zeros_and_ones]), &cases);
+    let many = [
+        (planted((300, 48), 2.0, None), 1.0, Some(true)),
+        (planted((300, 80), 1.0, Some(11)), 1.0, Some(true)),
+    ];
+    same_choices(mixed_of(&[counts, Column::reals, counts, counts]), &many);
+    same_choices(mixed_of(&[counts]), &many);
 }

@@ -128,11 +128,27 @@ pub trait Family: Clone + Debug + Send + Sync + 'static {
         }
     }
 
-    /// Whether [`Family::gains_at_most`] is there.
-    const BOUNDED: bool = false;
+    /// Something that the gain of these cells exceeds in no block, but for [`Family::base_of_row`] and rounding errors, whatever the sums and
+    /// hyper-parameters; ∞ if there is nothing.
+    fn ceiling(_cells: &[Self::Value]) -> f64 {
+        f64::INFINITY
+    }
 
-    /// Not less than [`Family::gains_of_row`], but for rounding errors, with much less trouble: most blocks are no place for a row.
-    fn gains_at_most(_kept: &[Self::Kept], _row: &[Self::Value], _gains: &mut [f64]) {
+    /// In tables of so many columns [`Family::likely_gains_of_row`] is worth its trouble, if it is there; they may be full, so that no cell is missing.
+    fn bounded_from(_full: bool) -> Option<usize> {
+        None
+    }
+
+    /// [`Family::gains_of_row`], or −∞ where that is known to be below a floor (but for rounding errors): most blocks are no place for a row, and that
+    /// takes less trouble to see than the gain. `ceilings` are those of all cells, of all but the first [`STEP`], of all but the first two times as many, and so on, if there are ceilings.
+    fn likely_gains_of_row(
+        _families: &[Self],
+        _kept: &[Self::Kept],
+        _row: &[Self::Value],
+        _ceilings: &[f64],
+        _floors: &[f64],
+        _gains: &mut [f64],
+    ) {
         unreachable!("a family with bounds has this")
     }
 
@@ -203,6 +219,9 @@ pub trait Family: Clone + Debug + Send + Sync + 'static {
     /// Draws a value.
     fn draw_value(&self, parameter: &Self::Parameter, uniform: &mut dyn FnMut() -> f64) -> f64;
 }
+
+/// After so many columns it may be seen that a block is no place for a row.
+pub(crate) const STEP: usize = 8;
 
 /// The values of a column, NaN where nothing was observed.
 #[derive(Debug, Clone, Copy)]

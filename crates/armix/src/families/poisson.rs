@@ -1,6 +1,6 @@
 //! Counts: Poisson numbers with a Gamma prior.
 
-use super::{Family, Values, draw};
+use super::{Family, STEP, Values, draw};
 use crate::hyper::{Hyper, HyperPrior};
 use crate::special::{FOUR, LnRising, fast_ln, ln_gamma};
 use std::sync::Arc;
@@ -48,6 +48,25 @@ impl Tables {
         }
     }
 
+    /// Adds the gains of some cells, the first in a column with an even number: to two sums for each block, as additions wait for each other.
+    #[inline(always)]
+    fn add_gains_of_cells<const N: usize>(
+        &self,
+        kept: &[Kept],
+        from: usize,
+        row: &[u32],
+        [sums, others]: &mut [[f64; N]; 2],
+    ) {
+        let ((kept, last), (row, x)) = (kept.as_chunks::<2>(), row.as_chunks::<2>());
+        for ([left, right], &[x, y]) in kept.iter().zip(row) {
+            self.add_gains(left, from, x, sums);
+            self.add_gains(right, from, y, others);
+        }
+        if let ([last], [x]) = (last, x) {
+            self.add_gains(last, from, *x, sums);
+        }
+    }
+
     /// What a count adds to the gain of a row where the table does not reach everywhere, which is rare: a part of the loop
     /// over the cells it would make slow.
     #[cold]
@@ -84,18 +103,14 @@ fn gains<const N: usize>(
 ) -> [f64; N] {
     let Some(family) = families.first() else { return [0.0; N] };
     let tables = &*family.tables; // All share them.
-    // Two sums for each block, as additions wait for each other.
-    let (mut sums, mut others) = ([0.0; N], [0.0; N]);
-    let ((kept, last), (row, x)) = (kept.as_chunks::<2>(), row.as_chunks::<2>());
-    for ([left, right], &[x, y]) in kept.iter().zip(row) {
-        tables.add_gains(left, from, x, &mut sums);
-        tables.add_gains(right, from, y, &mut others);
-    }
-    if let ([last], [x]) = (last, x) {
-        tables.add_gains(last, from, *x, &mut sums);
-    }
+    let mut sums = [[0.0; N]; 2];
+    tables.add_gains_of_cells(kept, from, row, &mut sums);
+    let [sums, others] = sums;
     std::array::from_fn(|at| sums[at] + others[at])
 }
+
+/// In narrower tables it takes most columns to see that a block is no place for a row.
+const WIDE: usize = 32;
 
 /// So many blocks are side by side.
 const LANES: usize = FOUR;
@@ -294,6 +309,49 @@ impl Family for Poisson {
     #[inline(always)]
     fn gains_of_full_row(families: &[Self], kept: &[Kept], row: &[u32], found: &mut [f64]) {
         Self::gains_of_row(families, kept, row, found);
+    }
+    fn ceiling(cells: &[u32]) -> f64 {
+        // A mean of Poisson probabilities of x is not above the largest, that with λ = x: e⁻ˣ xˣ / x!.
+        let highest = |x: f64| if x == 0.0 { 0.0 } else { x * libm::log(x) - x };
+        let observed = cells.iter().filter(|x| **x != Self::MISSING);
+        observed.map(|&x| highest(x.into())).sum()
+    }
+    fn bounded_from(_full: bool) -> Option<usize> {
+        Some(WIDE)
+    }
+    #[inline(always)]
+    fn likely_gains_of_row(
+        families: &[Self],
+        kept: &[Kept],
+        row: &[u32],
+        ceilings: &[f64],
+        floors: &[f64],
+        found: &mut [f64],
+    ) {
+        let Some(family) = families.first() else { return found.fill(0.0) };
+        let tables = &*family.tables;
+        let blocks = super::side_by_side::<Self>(kept, found).zip(floors.as_chunks::<LANES>().0);
+        for ((kept, found), floors) in blocks {
+            let mut sums = [[0.0; LANES]; 2];
+            let mut hopeless = false;
+            for (step, (kept, row)) in kept.chunks(STEP).zip(row.chunks(STEP)).enumerate() {
+                tables.add_gains_of_cells(kept, 0, row, &mut sums);
+                if step > 0 {
+                    let most = ceilings[step + 1];
+                    hopeless = true;
+                    for lane in 0..LANES {
+                        hopeless &= sums[0][lane] + sums[1][lane] + most < floors[lane];
+                    }
+                    if hopeless {
+                        break;
+                    }
+                }
+            }
+            for lane in 0..LANES {
+                let gain = sums[0][lane] + sums[1][lane];
+                found[lane] = if hopeless { f64::NEG_INFINITY } else { gain };
+            }
+        }
     }
     fn gain_of_row_at_home(
         families: &[Self],

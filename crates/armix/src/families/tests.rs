@@ -279,16 +279,51 @@ fn gaussian_bounds() {
                 false => family.encode(x),
             };
             let row: Vec<f64> = families.iter().zip(row).map(encode).collect();
-            let (mut gains, mut most) = ([0.0; 8], [0.0; 8]);
+            let mut gains = [0.0; 8];
             Gaussian::gains_of_row(&families, &kept, &row, &mut gains);
-            Gaussian::gains_at_most(&kept, &row, &mut most);
-            for (gain, most) in gains.into_iter().zip(most) {
-                assert!(most > gain - 1e-9 * gain.abs(), "{d}, {n}: {most} is no bound of {gain}");
-                let near = n < 40 || most - gain < 0.3 * gain.abs();
-                assert!(near, "{d}, {n}: {most} is far above {gain}");
+            let likely = |floors: [f64; 8]| {
+                let mut found = [0.0; 8];
+                Gaussian::likely_gains_of_row(&families, &kept, &row, &[], &floors, &mut found);
+                found
+            };
+            assert_eq!(likely(gains.map(|gain| gain - 1e-9 * gain.abs())), gains, "{d}, {n}");
+            // One alone, and one that is worse than it must be.
+            for at in 0..8 {
+                let mut floors = [f64::INFINITY; 8];
+                floors[at] = gains[at] - 1e-9 * gains[at].abs();
+                assert_eq!(likely(floors)[at], gains[at], "{d}, {n}, {at}");
+                floors[at] = gains[at] + 0.3 * gains[at].abs();
+                let found = likely(floors)[at];
+                assert!(n < 40 || found == f64::NEG_INFINITY, "{d}, {n}: the bound is far above");
             }
         }
     }
+}
+
+/// No count has a larger gain than its ceiling, in blocks of many and few counts, near it and far away, and in some block it comes near to it.
+#[test]
+fn poisson_ceilings() {
+    for x in [0.0, 1.0, 2.0, 7.0, 30.0, 1000.0, 1e6] {
+        let mut nearest = f64::INFINITY;
+        for typical in [1e-3, 1.0, 25.0, 1e4] {
+            let [family] = &Poisson::new(&[typical], (1.3, 0.8), 1 << 20, 1 << 40)[..] else {
+                panic!("one column has one family");
+            };
+            let value = family.encode(x);
+            let ceiling = Poisson::ceiling(&[value]);
+            let base = Poisson::base_of_row(std::slice::from_ref(family), &[value]);
+            for centre in [0.0, x / 2.0, x, 3.0 * x + 1.0] {
+                for n in [0, 1, 5, 2000] {
+                    let sum = sum_of(family, &vec![centre.round(); n]);
+                    let below = ceiling + base - family.ln_predictive(&sum, x);
+                    assert!(below > -1e-9 * ceiling.abs(), "{x} among {n} of {centre}: {below}");
+                    nearest = nearest.min(below);
+                }
+            }
+        }
+        assert!(nearest < 0.01 * (1.0 + x.sqrt()), "{x}: {nearest} below the ceiling");
+    }
+    assert_eq!(Poisson::ceiling(&[Poisson::MISSING]), 0.0);
 }
 
 /// Values far from zero with a small spread lose nothing, and neither does an outlier at home.

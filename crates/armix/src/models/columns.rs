@@ -2,7 +2,7 @@
 
 use crate::data::Column;
 use crate::error::Result;
-use crate::families::{Categorical, Family, Gaussian, Poisson, Values, add_sum, sub_sum};
+use crate::families::{Categorical, Family, Gaussian, Poisson, STEP, Values, add_sum, sub_sum};
 use crate::hyper::Hyper;
 use crate::model::{Beside, Model};
 use crate::partition::{Item, Partition, Slot};
@@ -25,9 +25,6 @@ pub struct Columns<F: Family> {
     families: Vec<F>,
 }
 
-/// Tables of fewer columns hardly have blocks that are worth a bound.
-const WIDE: usize = 16;
-
 /// The cells as they are stored, and where columns are in sums and in what is kept of them.
 #[derive(Debug)]
 struct Cells<F: Family> {
@@ -39,6 +36,10 @@ struct Cells<F: Family> {
     full: bool,
     /// [`Family::base_of_row`] of each row.
     bases: Vec<f64>,
+    /// [`Family::ceiling`] of each row, of all its cells but the first [`STEP`], and so on up to none; empty if there are no ceilings.
+    ceilings: Vec<f64>,
+    /// Whether bounds are worth their trouble.
+    bounded: bool,
     /// Where the sum of each column begins, and how long all are together …
     sum_at: Vec<usize>,
     /// … and the same for what is kept of blocks that are side by side.
@@ -65,12 +66,34 @@ impl<F: Family> Cells<F> {
         let full = !values.contains(&F::MISSING);
         let bases = (0..n).map(|row| F::base_of_row(families, &values[row * d..(row + 1) * d]));
         let bases = bases.collect();
-        Cells { n, d, values, full, bases, sum_at: ends(F::width), kept_at: ends(F::kept_width) }
+        let any = F::ceiling(&[]) < f64::INFINITY;
+        let steps = |row| (0..=d.div_ceil(STEP)).map(move |step| (row, d.min(step * STEP)));
+        let ceiling = |(row, from)| F::ceiling(&values[row * d..(row + 1) * d][from..]);
+        let ceilings = (0..n).filter(|_| any).flat_map(steps).map(ceiling).collect();
+        let bounded = F::bounded_from(full).is_some_and(|wide| d >= wide);
+        Cells {
+            n,
+            d,
+            values,
+            full,
+            bases,
+            ceilings,
+            bounded,
+            sum_at: ends(F::width),
+            kept_at: ends(F::kept_width),
+        }
     }
 
     #[inline]
     fn row(&self, row: usize) -> &[F::Value] {
         &self.values[row * self.d..(row + 1) * self.d]
+    }
+
+    /// The ceilings of a row, if there are any.
+    #[inline]
+    fn ceilings(&self, row: usize) -> &[f64] {
+        let steps = self.d.div_ceil(STEP) + 1;
+        if self.ceilings.is_empty() { &[] } else { &self.ceilings[row * steps..][..steps] }
     }
 }
 
@@ -101,6 +124,8 @@ pub struct Rows<F: Family> {
     sums: Vec<F::Word>,
     /// Room for the gains of a row in all slots.
     gains: Vec<f64>,
+    /// … and for what they must not be below.
+    floors: Vec<f64>,
 }
 
 impl<F: Family> Columns<F> {
@@ -169,32 +194,33 @@ impl<F: Family> Columns<F> {
         }
     }
 
-    /// The same if the slot has the row already.
+    /// The gain of a row in its home, which the statistics still count it in.
     #[inline]
-    fn gain_of_row_at_home(&self, stats: &Sums<F>, row: &[F::Value], slot: usize) -> f64 {
-        let (sums, (kept, lane)) = (self.sums(stats, slot), self.kept(stats, slot));
-        let families = &self.families;
-        match self.data.full {
+    fn gain_at_home(&self, stats: &Sums<F>, row: usize, home: Slot) -> f64 {
+        let (sums, (kept, lane)) = (self.sums(stats, home.index()), self.kept(stats, home.index()));
+        let (families, base, row) = (&self.families, self.data.bases[row], self.data.row(row));
+        let found = match self.data.full {
             true => F::gain_of_full_row_at_home(families, sums, kept, lane, row),
             false => with_wide_vectors(
                 #[inline(always)]
                 || F::gain_of_row_at_home(families, sums, kept, lane, row),
             ),
-        }
+        };
+        base + found
     }
 
-    /// Finds the gains of all slots, and puts them where they belong.
+    /// Finds the gains of all slots, that of the home if it is not known, and puts them where they belong.
     #[inline]
     fn weigh_slots(
         &self,
         stats: &Sums<F>,
         load: &mut Rows<F>,
-        home: Option<Slot>,
+        (home, at_home): (Option<Slot>, Option<f64>),
         slots: &[Slot],
         gains: &mut [f64],
         put: impl Fn(&mut f64, f64),
     ) {
-        let Some(row) = load.only else {
+        let Some(at) = load.only else {
             for (&slot, gain) in slots.iter().zip(gains) {
                 let (sums, at_home) = (self.sums(stats, slot.index()), home == Some(slot));
                 let of_column = |(at, family): (usize, &F)| {
@@ -205,18 +231,18 @@ impl<F: Family> Columns<F> {
             }
             return;
         };
-        let (row, base) = (self.data.row(row), self.data.bases[row]);
+        let (row, base) = (self.data.row(at), self.data.bases[at]);
         let all = self.better_weigh_all(stats, slots.len());
         if all {
             self.weigh_for_all(stats, row, &mut load.gains);
         }
         for (&slot, gain) in slots.iter().zip(gains) {
             let found = match (home == Some(slot), all) {
-                (true, _) => self.gain_of_row_at_home(stats, row, slot.index()),
-                (false, true) => load.gains[slot.index()],
-                (false, false) => self.gain_of_row(stats, row, slot.index()),
+                (true, _) => at_home.unwrap_or_else(|| self.gain_at_home(stats, at, slot)),
+                (false, true) => base + load.gains[slot.index()],
+                (false, false) => base + self.gain_of_row(stats, row, slot.index()),
             };
-            put(gain, base + found);
+            put(gain, found);
         }
     }
 
@@ -299,7 +325,7 @@ impl<F: Example> Model for Columns<F> {
 
     fn empty_load(&self) -> Rows<F> {
         let sums = vec![F::Word::default(); self.data.sum_at[self.data.d]];
-        Rows { only: None, sums, gains: Vec::new() }
+        Rows { only: None, sums, gains: Vec::new(), floors: Vec::new() }
     }
 
     fn grow(&self, stats: &mut Sums<F>, slots: usize) {
@@ -348,57 +374,58 @@ impl<F: Example> Model for Columns<F> {
         slots: &[Slot],
         gains: &mut [f64],
     ) {
-        self.weigh_slots(stats, load, home, slots, gains, |gain, found| *gain = found);
+        self.weigh_slots(stats, load, (home, None), slots, gains, |gain, found| *gain = found);
+    }
+
+    fn ceiling(&self, load: &Rows<F>) -> f64 {
+        let of_row = |row| self.data.ceilings(row).first().map(|most| self.data.bases[row] + most);
+        load.only.and_then(of_row).unwrap_or(f64::INFINITY)
     }
 
     fn skips_hopeless(&self) -> bool {
-        F::BOUNDED && !self.data.full && self.data.d >= WIDE
+        self.data.bounded
     }
 
     fn add_likely_gains(
         &self,
         stats: &Sums<F>,
         load: &mut Rows<F>,
-        Beside { home, below }: Beside,
+        Beside { home, below, gain: at_home }: Beside,
         _z: &Partition,
         slots: &[Slot],
         gains: &mut [f64],
     ) {
-        let only = load.only.filter(|_| self.better_weigh_all(stats, slots.len()));
-        let Some(row) = only else {
-            return self.weigh_slots(stats, load, Some(home), slots, gains, |gain, found| {
-                *gain += found;
-            });
+        let bounded = self.data.bounded && self.better_weigh_all(stats, slots.len());
+        let Some(at) = load.only.filter(|_| bounded) else {
+            let home = (Some(home), at_home);
+            return self.weigh_slots(stats, load, home, slots, gains, |gain, found| *gain += found);
         };
-        let (row, base) = (self.data.row(row), self.data.bases[row]);
-        let at_home = self.gain_of_row_at_home(stats, row, home.index());
+        let (row, base) = (self.data.row(at), self.data.bases[at]);
+        let at_home = at_home.unwrap_or_else(|| self.gain_at_home(stats, at, home));
         let mut head_starts = slots.iter().zip(&*gains);
         let head_start = head_starts.find(|(slot, _)| **slot == home).map_or(0.0, |(_, &x)| x);
-        let floor = head_start + at_home - below;
-        let found = self.room(stats, &mut load.gains);
-        F::gains_at_most(&stats.kept, row, found);
-        let is_near = |slot: Slot, gain: f64, most: &[f64]| {
-            slot != home && gain + most[slot.index()] >= floor
-        };
-        let near = slots.iter().zip(&*gains).filter(|(slot, gain)| is_near(**slot, **gain, found));
-        // One takes as long as some that are side by side.
-        let all = near.count() > found.len() / F::LANES;
-        if all {
-            self.weigh_for_all(stats, row, &mut load.gains);
+        let floor = head_start + at_home - base - below;
+        let floors = self.room(stats, &mut load.floors);
+        floors.fill(f64::INFINITY);
+        for (slot, gain) in slots.iter().zip(&*gains).filter(|(slot, _)| **slot != home) {
+            floors[slot.index()] = floor - gain;
         }
+        let (found, ceilings) = (self.room(stats, &mut load.gains), self.data.ceilings(at));
+        with_wide_vectors(
+            #[inline(always)]
+            || {
+                let Sums { kept, .. } = stats;
+                F::likely_gains_of_row(&self.families, kept, row, ceilings, floors, found);
+            },
+        );
         for (&slot, gain) in slots.iter().zip(gains) {
-            *gain += match slot == home {
-                true => base + at_home,
-                false if all => base + load.gains[slot.index()],
-                false if is_near(slot, *gain, &load.gains) => {
-                    base + self.gain_of_row(stats, row, slot.index())
-                }
-                false => {
-                    let plain = || *gain + self.gain_of_row(stats, row, slot.index());
-                    debug_assert!(plain() < floor + 1e-6, "what is left out is hopeless");
-                    f64::NEG_INFINITY
-                }
-            };
+            let found = found[slot.index()];
+            debug_assert!(
+                found > f64::NEG_INFINITY
+                    || self.gain_of_row(stats, row, slot.index()) < floors[slot.index()] + 1e-6,
+                "what is left out is hopeless"
+            );
+            *gain += if slot == home { at_home } else { base + found };
         }
     }
 

@@ -139,6 +139,11 @@ impl Part for Typed {
             Typed::Real(_) => Kind::Real.name(),
         }
     }
+
+    fn is_weighed_last(&self) -> bool {
+        // Counts take longest, and what they can add at most is near to what they do add in a block that suits them.
+        matches!(self, Typed::Count(_))
+    }
 }
 
 impl Model for Typed {
@@ -177,6 +182,12 @@ impl Model for Typed {
         gains: &mut [f64],
     ) {
         each!(self, stats, load, (m, s, l) => m.gains(s, l, home, z, slots, gains));
+    }
+    fn ceiling(&self, load: &TypedLoad) -> f64 {
+        match (self, load) {
+            (Typed::Count(counts), TypedLoad::Count(load)) => counts.ceiling(load),
+            _ => f64::INFINITY,
+        }
     }
     fn skips_hopeless(&self) -> bool {
         each!(self, m => m.skips_hopeless())

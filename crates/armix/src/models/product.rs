@@ -14,6 +14,12 @@ pub trait Part: Model {
 
     /// Says a hyper-parameter's part, in front of its name.
     fn label(&self) -> &'static str;
+
+    /// Whether [`Model::ceiling`] of a single item says much, so that the part is weighed last, and only for the slots that are left.
+    /// It has [`Model::add_likely_gains`] then.
+    fn is_weighed_last(&self) -> bool {
+        false
+    }
 }
 
 /// Several models that share one partition.
@@ -21,14 +27,24 @@ pub trait Part: Model {
 pub struct Product<P> {
     parts: Vec<P>,
     columns: Vec<(u32, u32)>,
+    /// In which order gains are added up: parts that skip what is hopeless come after those that do not, so that they know more.
+    order: Vec<usize>,
+    /// So many of them are weighed for all slots, and the others for those that are left then.
+    at_once: usize,
 }
+
+/// Products of fewer columns hardly have slots that need not be weighed.
+const WIDE: usize = 16;
 
 impl<P: Part> Product<P> {
     /// The product of these models, at least one. Column j of the product is column `columns[j].1` of the part
     /// `columns[j].0`.
     pub fn new(parts: Vec<P>, columns: Vec<(u32, u32)>) -> Self {
         assert!(!parts.is_empty(), "a product has a part");
-        Product { parts, columns }
+        let mut order: Vec<usize> = (0..parts.len()).collect();
+        order.sort_by_key(|&at| (parts[at].is_weighed_last(), parts[at].skips_hopeless()));
+        let at_once = parts.iter().filter(|part| !part.is_weighed_last()).count();
+        Product { parts, columns, order, at_once }
     }
 
     /// The factors.
@@ -46,11 +62,6 @@ impl<P: Part> Product<P> {
         })
     }
 
-    /// The part that is weighed when the gains of all others are known, because it skips what is hopeless.
-    fn skipping(&self) -> Option<usize> {
-        self.parts.iter().position(P::skips_hopeless)
-    }
-
     fn place(&self, (item, column): (u32, u32)) -> (usize, (u32, u32)) {
         let (part, own) = self.columns[column as usize];
         (part as usize, (item, own))
@@ -61,6 +72,10 @@ impl<P: Part> Product<P> {
 #[derive(Debug)]
 pub struct Loads<L> {
     parts: Vec<L>,
+    /// Of the parts that are weighed last, the gain at home, and by how much that in another slot may exceed it.
+    at_home: Vec<(f64, f64)>,
+    /// The slots that are left, and their gains.
+    slots: Vec<Slot>,
     gains: Vec<f64>,
 }
 
@@ -92,7 +107,12 @@ impl<P: Part> Model for Product<P> {
     }
 
     fn empty_load(&self) -> Self::Load {
-        Loads { parts: self.parts.iter().map(P::empty_load).collect(), gains: Vec::new() }
+        Loads {
+            parts: self.parts.iter().map(P::empty_load).collect(),
+            at_home: Vec::new(),
+            slots: Vec::new(),
+            gains: Vec::new(),
+        }
     }
 
     fn grow(&self, stats: &mut Self::Stats, slots: usize) {
@@ -126,14 +146,18 @@ impl<P: Part> Model for Product<P> {
     ) {
         gains.fill(0.0);
         load.gains.resize(slots.len(), 0.0);
-        for ((part, stats), own) in self.parts.iter().zip(&stats.0).zip(&mut load.parts) {
-            part.gains(stats, own, home, z, slots, &mut load.gains);
+        for &at in &self.order {
+            let (part, own) = (&self.parts[at], &mut load.parts[at]);
+            part.gains(&stats.0[at], own, home, z, slots, &mut load.gains);
             gains.iter_mut().zip(&load.gains).for_each(|(sum, gain)| *sum += gain);
         }
     }
 
     fn skips_hopeless(&self) -> bool {
-        self.skipping().is_some()
+        let skips = |part: &P| {
+            part.skips_hopeless() || (part.is_weighed_last() && self.columns.len() >= WIDE)
+        };
+        self.parts.iter().any(skips)
     }
 
     fn add_likely_gains(
@@ -145,15 +169,47 @@ impl<P: Part> Model for Product<P> {
         slots: &[Slot],
         gains: &mut [f64],
     ) {
-        let last = self.skipping().expect("a part skips what is hopeless");
+        let Beside { home, below, .. } = beside;
+        let (first, last) = self.order.split_at(self.at_once);
+        // By how much the parts that are weighed last may tell more of another slot than of the home.
+        load.at_home.clear();
+        load.at_home.extend(last.iter().map(|&at| {
+            let (part, own, mut gain) = (&self.parts[at], &mut load.parts[at], [0.0]);
+            part.gains(&stats.0[at], own, Some(home), z, &[home], &mut gain);
+            (gain[0], part.ceiling(own) - gain[0])
+        }));
+        let mut more: f64 = load.at_home.iter().map(|(_, more)| more).sum();
         load.gains.resize(slots.len(), 0.0);
-        for (at, part) in self.parts.iter().enumerate().filter(|(at, _)| *at != last) {
-            let home = Some(beside.home);
-            part.gains(&stats.0[at], &mut load.parts[at], home, z, slots, &mut load.gains);
-            gains.iter_mut().zip(&load.gains).for_each(|(sum, gain)| *sum += gain);
+        for &at in first {
+            let (part, stats, own) = (&self.parts[at], &stats.0[at], &mut load.parts[at]);
+            if part.skips_hopeless() {
+                let beside = Beside { home, below: below + more, gain: None };
+                part.add_likely_gains(stats, own, beside, z, slots, gains);
+            } else {
+                part.gains(stats, own, Some(home), z, slots, &mut load.gains);
+                gains.iter_mut().zip(&load.gains).for_each(|(sum, gain)| *sum += gain);
+            }
         }
-        let (stats, own) = (&stats.0[last], &mut load.parts[last]);
-        self.parts[last].add_likely_gains(stats, own, beside, z, slots, gains);
+        for (nth, &at) in last.iter().enumerate() {
+            let so_far = slots.iter().zip(&*gains).find(|(slot, _)| **slot == home);
+            let floor = so_far.map_or(f64::NEG_INFINITY, |(_, gain)| gain - below - more);
+            load.slots.clear();
+            load.gains.clear();
+            for (&slot, gain) in slots.iter().zip(&*gains).filter(|(_, gain)| **gain >= floor) {
+                load.slots.push(slot);
+                load.gains.push(*gain);
+            }
+            let (gain, _) = load.at_home[nth];
+            more = load.at_home[nth + 1..].iter().map(|(_, more)| more).sum();
+            let beside = Beside { home, below: below + more, gain: Some(gain) };
+            let (stats, own) = (&stats.0[at], &mut load.parts[at]);
+            self.parts[at].add_likely_gains(stats, own, beside, z, &load.slots, &mut load.gains);
+            let mut found = load.gains.iter();
+            for gain in gains.iter_mut() {
+                let near = if *gain >= floor { found.next() } else { None };
+                *gain = near.copied().unwrap_or(f64::NEG_INFINITY);
+            }
+        }
     }
 
     fn ln_evidence(&self, stats: &Self::Stats, z: &Partition) -> f64 {
@@ -175,7 +231,7 @@ impl<P: Part> Model for Product<P> {
 
     fn with_hypers(&self, values: &[f64]) -> Self {
         let parts = self.cut(values).map(|(at, own)| self.parts[at].with_hypers(own)).collect();
-        Product { parts, columns: self.columns.clone() }
+        Product::new(parts, self.columns.clone())
     }
 
     fn ln_evidence_with(&self, values: &[f64], stats: &Self::Stats, z: &Partition) -> f64 {
@@ -210,7 +266,7 @@ impl<P: Part> Model for Product<P> {
 
     fn simulate(&self, labels: &[u32], uniform: &mut dyn FnMut() -> f64) -> Self {
         let parts = self.parts.iter().map(|part| part.simulate(labels, uniform)).collect();
-        Product { parts, columns: self.columns.clone() }
+        Product::new(parts, self.columns.clone())
     }
 
     fn stats_bytes(&self, blocks: usize) -> u64 {

@@ -91,8 +91,25 @@ pub(super) fn gains(kept: &[Kept], row: &[f64], gains: &mut [[f64; LANES]]) {
     }
 }
 
+/// The same, or −∞ where that is below a floor.
+#[inline(always)]
+pub(super) fn likely_gains(kept: &[Kept], row: &[f64], floors: &[f64], found: &mut [f64]) {
+    gains_at_most(kept, row, found.as_chunks_mut::<LANES>().0);
+    let near = found.iter().zip(floors).filter(|(most, floor)| most >= floor).count();
+    // One takes as long as some that are side by side.
+    if near > found.len() / LANES {
+        return gains(kept, row, found.as_chunks_mut::<LANES>().0);
+    }
+    for (at, (found, floor)) in found.iter_mut().zip(floors).enumerate() {
+        *found = match *found >= *floor {
+            true => gain(&kept[at / LANES * row.len()..][..row.len()], at % LANES, row),
+            false => f64::NEG_INFINITY,
+        };
+    }
+}
+
 /// So many columns take one logarithm together in [`gains_at_most`]. Among more of them exponents differ more.
-const ROUGHLY: usize = 16;
+pub(super) const ROUGHLY: usize = 16;
 
 /// Products beyond this may have been too large for a number.
 const LARGE: f64 = 1e300;

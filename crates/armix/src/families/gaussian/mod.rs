@@ -242,9 +242,20 @@ impl Family for Gaussian {
     fn gains_of_row(_families: &[Self], kept: &[Kept], row: &[f64], gains: &mut [f64]) {
         kept::gains(kept, row, gains.as_chunks_mut::<LANES>().0);
     }
-    const BOUNDED: bool = true;
-    fn gains_at_most(kept: &[Kept], row: &[f64], gains: &mut [f64]) {
-        kept::gains_at_most(kept, row, gains.as_chunks_mut::<LANES>().0);
+    fn bounded_from(full: bool) -> Option<usize> {
+        // In full tables one logarithm serves all columns anyway.
+        (!full).then_some(kept::ROUGHLY)
+    }
+    #[inline(always)]
+    fn likely_gains_of_row(
+        _families: &[Self],
+        kept: &[Kept],
+        row: &[f64],
+        _ceilings: &[f64],
+        floors: &[f64],
+        gains: &mut [f64],
+    ) {
+        kept::likely_gains(kept, row, floors, gains);
     }
     fn gain_of_full_row(_families: &[Self], kept: &[Kept], lane: usize, row: &[f64]) -> f64 {
         let [gain] = kept::gains_of_full(kept, lane % LANES, row);

@@ -435,7 +435,7 @@ impl<L: Likelihood> Model for Nonconjugate<L> {
         &self,
         stats: &Tallies,
         load: &mut Party,
-        Beside { home, below }: Beside,
+        Beside { home, below, .. }: Beside,
         z: &Partition,
         slots: &[Slot],
         gains: &mut [f64],
