@@ -108,11 +108,6 @@ pub trait Model: Sized + Send + Sync + 'static {
         gains: &mut [f64],
     );
 
-    /// Something that the gain of C exceeds in no slot, but for rounding errors; ∞ if there is nothing.
-    fn ceiling(&self, _load: &Self::Load) -> f64 {
-        f64::INFINITY
-    }
-
     /// Whether [`Model::add_likely_gains`] is there, and faster than [`Model::gains`].
     fn skips_hopeless(&self) -> bool {
         false

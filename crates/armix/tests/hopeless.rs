@@ -78,7 +78,11 @@ fn same_choices<M: Model>(
             all.change(|state| gibbs.scan(state, &mut WeighAll(Sample(&mut rngs[1]))));
             assert_eq!(likely.z().labels(), all.z().labels(), "{planted:?}, {coldness}");
             // In both, because taking and putting back may change the order of blocks.
-            let counts = chains.each_mut().map(|chain| chain.change(count_skipped));
+            for chain in &mut chains {
+                chain.change(|state| count_skipped(state, 2));
+            }
+            let counts =
+                chains.each_mut().map(|chain| chain.change(|state| count_skipped(state, 1)));
             skipped += counts[0];
             for (chain, rng) in chains.iter_mut().zip(&mut rngs) {
                 chain.pick_up(rng);
@@ -89,13 +93,14 @@ fn same_choices<M: Model>(
     }
 }
 
-/// How many candidates of all items are skipped where those may be that are far below the home, and where they are unlikely. They are so far below, and
+/// How many candidates of all items, or of all sets of so many of a block, are skipped where those may be that are far below the home, and where they are unlikely. They are so far below, and
 /// all others have the same gains, but for the order in which numbers are added.
-fn count_skipped<M: Model>(state: &mut State<M>) -> usize {
-    let mut skipped = 0;
-    for item in (0..state.z().n()).map(Item::new) {
-        let home = state.z().slot_of(item);
-        let items = [item];
+fn count_skipped<M: Model>(state: &mut State<M>, items: usize) -> usize {
+    let (mut skipped, n) = (0, state.z().n());
+    for from in 0..n {
+        let home = state.z().slot_of(Item::new(from));
+        let members = (from..n).map(Item::new).filter(|item| state.z().slot_of(*item) == home);
+        let items: Vec<Item> = members.take(items).collect();
         let held = state.take(&items);
         let mut slots = state.z().live().to_vec();
         slots.push(state.fresh());
@@ -173,13 +178,22 @@ fn poisson() {
         (planted((300, 41), 2.0, Some(7)), 0.5, Some(true)),
         (planted((150, 40), 0.3, None), 1.0, None),
         (planted((150, 33), 0.7, Some(5)), 0.2, None),
+        (planted((150, 33), 2.0, None), 0.0, Some(false)),
         (planted((300, 31), 2.0, None), 1.0, Some(false)),
     ];
-    let model = |d, values: Vec<f64>| {
-        let columns: Vec<Column> = columns(d, &values).map(counts).collect();
-        Columns::<Poisson>::new(&columns.iter().collect::<Vec<_>>(), Poisson::DEFAULTS).unwrap()
+    let model = |times: f64| {
+        move |d, values: Vec<f64>| {
+            let many = |column: Column| {
+                Column::counts(column.cells().iter().map(|x| (x * times).round()).collect())
+            };
+            let columns: Vec<Column> = columns(d, &values).map(counts).map(many).collect();
+            Columns::<Poisson>::new(&columns.iter().collect::<Vec<_>>(), Poisson::DEFAULTS).unwrap()
+        }
     };
-    same_choices(model, &cases);
+    same_choices(model(1.0), &cases);
+    // Sums that are beyond all tables.
+    same_choices(model(1e5), &[(planted((60, 33), 1.0, Some(11)), 1.0, Some(true))]);
+    same_choices(model(1e8), &[(planted((60, 33), 1.0, None), 1.0, Some(true))]);
 }
 
 fn zeros_and_ones(cells: Vec<f64>) -> Column {
@@ -202,9 +216,41 @@ fn mixed() {
     let cases = [
         (planted((300, 24), 3.0, Some(11)), 1.0, Some(true)),
         (planted((150, 35), 0.7, Some(7)), 0.3, None),
+        (planted((150, 35), 2.0, Some(7)), 0.0, Some(false)),
         (planted((300, 24), 3.0, None), 1.0, Some(false)),
     ];
     same_choices(mixed_of(&[Column::reals, zeros_and_ones, Column::reals, Column::reals]), &cases);
+}
+
+/// A block that is hopeless for a row by one part of a product, and much better than its home by another, is not skipped, though both parts could skip it.
+#[test]
+fn parts_that_disagree() {
+    let mut rng = Rng::from_seed(Purpose::Test, 33);
+    let labels: Vec<u32> = (0..40).map(|row| u32::from(row >= 20)).collect();
+    let mut part = |d: usize, of_row: fn(usize) -> f64| {
+        let mut column = |at: usize| {
+            let cell = |row: usize| of_row(row) + 0.1 * rng.uniform();
+            let mut cells: Vec<f64> = (0..labels.len()).map(cell).collect();
+            cells[1 + at % 16] = f64::NAN;
+            Column::reals(cells)
+        };
+        let columns: Vec<Column> = (0..d).map(&mut column).collect();
+        Mixed::of(&Table::new(columns).unwrap(), (1.0, 1.0)).unwrap().parts()[0].clone()
+    };
+    // Row 0 is like its own block in the first part, and like the other one in the second, which tells more.
+    let first = part(16, |row| f64::from(row >= 20));
+    let second = part(32, |row| if row == 0 || row >= 20 { 100.0 } else { 0.0 });
+    let places = (0..16).map(|at| (0, at)).chain((0..32).map(|at| (1, at))).collect();
+    let target = Target::new(Mixed::new(vec![first, second], places), 1.5).unwrap();
+    let mut state = State::from_labels(&target, &labels);
+    assert!(count_skipped(&mut state, 1) > 0);
+    let items = [Item::new(0)];
+    let slots = [0, 20].map(|row| state.z().slot_of(Item::new(row)));
+    let held = state.take(&items);
+    let mut gains = [0.0; 2];
+    state.likely_gains(&held, 11.0, &slots, &mut gains);
+    assert!(gains[1] > gains[0] + 51.0, "{gains:?}");
+    state.put(held, slots[0]);
 }
 
 /// Counts beside other columns are weighed where the others leave a chance: few and many of them, alone, and beside reals that have bounds, too.

@@ -140,7 +140,7 @@ pub trait Family: Clone + Debug + Send + Sync + 'static {
     }
 
     /// [`Family::gains_of_row`], or −∞ where that is known to be below a floor (but for rounding errors): most blocks are no place for a row, and that
-    /// takes less trouble to see than the gain. `ceilings` are those of all cells, of all but the first [`STEP`], of all but the first two times as many, and so on, if there are ceilings.
+    /// takes less trouble to see than the gain. `ceilings` are those of all cells, of all but the first [`STEP`], and so on up to none, if there are ceilings.
     fn likely_gains_of_row(
         _families: &[Self],
         _kept: &[Self::Kept],
@@ -220,7 +220,7 @@ pub trait Family: Clone + Debug + Send + Sync + 'static {
     fn draw_value(&self, parameter: &Self::Parameter, uniform: &mut dyn FnMut() -> f64) -> f64;
 }
 
-/// After so many columns it may be seen that a block is no place for a row.
+/// After every so many columns it may be seen that a block is no place for a row.
 pub(crate) const STEP: usize = 8;
 
 /// The values of a column, NaN where nothing was observed.

@@ -109,6 +109,9 @@ fn gains<const N: usize>(
     std::array::from_fn(|at| sums[at] + others[at])
 }
 
+/// Sums times the difference of two logarithms lose digits beyond this.
+const LARGE: f64 = 1e6;
+
 /// In narrower tables it takes most columns to see that a block is no place for a row.
 const WIDE: usize = 32;
 
@@ -284,11 +287,16 @@ impl Family for Poisson {
         let ln_less =
             if sum[0] == 0 { 0.0 } else { fast_ln(self.own_rate() + (sum[0] - 1) as f64) };
         let (ln_now, ln_more) = (fast_ln(b), fast_ln(b + 1.0));
+        // ln b − ln (b + 1) and ln (b − 1) − ln b, times a.
+        let (mut to_more, mut to_now) = (a * (ln_now - ln_more), a * (ln_less - ln_now));
+        if a > LARGE && sum[0] > 0 {
+            (to_more, to_now) = (-a * libm::log1p(1.0 / b), a * libm::log1p(-1.0 / b));
+        }
         let kept = &mut kept[0];
         kept.total[lane] = sum[1] as u64;
-        kept.constant[lane] = a * (ln_now - ln_more) - self.tables.start(sum[1] as u64);
+        kept.constant[lane] = to_more - self.tables.start(sum[1] as u64);
         kept.ln_more[lane] = ln_more;
-        kept.home[lane] = a * (ln_less - ln_now);
+        kept.home[lane] = to_now;
         kept.ln_less[lane] = ln_less;
     }
     fn base_of_row(families: &[Self], row: &[u32]) -> f64 {
@@ -328,14 +336,14 @@ impl Family for Poisson {
         floors: &[f64],
         found: &mut [f64],
     ) {
-        let Some(family) = families.first() else { return found.fill(0.0) };
-        let tables = &*family.tables;
+        let tables = &*families[0].tables; // All share them.
         let blocks = super::side_by_side::<Self>(kept, found).zip(floors.as_chunks::<LANES>().0);
         for ((kept, found), floors) in blocks {
             let mut sums = [[0.0; LANES]; 2];
             let mut hopeless = false;
             for (step, (kept, row)) in kept.chunks(STEP).zip(row.chunks(STEP)).enumerate() {
                 tables.add_gains_of_cells(kept, 0, row, &mut sums);
+                // The first few hardly ever say enough.
                 if step > 0 {
                     let most = ceilings[step + 1];
                     hopeless = true;

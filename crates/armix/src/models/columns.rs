@@ -36,8 +36,10 @@ struct Cells<F: Family> {
     full: bool,
     /// [`Family::base_of_row`] of each row.
     bases: Vec<f64>,
-    /// [`Family::ceiling`] of each row, of all its cells but the first [`STEP`], and so on up to none; empty if there are no ceilings.
+    /// [`Family::ceiling`] of each row; if bounds are worth their trouble, also of all its cells but the first [`STEP`], and so on up to none. Empty if there are no ceilings.
     ceilings: Vec<f64>,
+    /// So many of them for each row.
+    steps: usize,
     /// Whether bounds are worth their trouble.
     bounded: bool,
     /// Where the sum of each column begins, and how long all are together …
@@ -66,11 +68,22 @@ impl<F: Family> Cells<F> {
         let full = !values.contains(&F::MISSING);
         let bases = (0..n).map(|row| F::base_of_row(families, &values[row * d..(row + 1) * d]));
         let bases = bases.collect();
-        let any = F::ceiling(&[]) < f64::INFINITY;
-        let steps = |row| (0..=d.div_ceil(STEP)).map(move |step| (row, d.min(step * STEP)));
-        let ceiling = |(row, from)| F::ceiling(&values[row * d..(row + 1) * d][from..]);
-        let ceilings = (0..n).filter(|_| any).flat_map(steps).map(ceiling).collect();
         let bounded = F::bounded_from(full).is_some_and(|wide| d >= wide);
+        let steps = match F::ceiling(&[]) < f64::INFINITY {
+            true if bounded => d.div_ceil(STEP) + 1,
+            true => 1,
+            false => 0,
+        };
+        let mut ceilings = vec![0.0; n * steps];
+        if steps > 0 {
+            for (row, ceilings) in values.chunks(d).zip(ceilings.chunks_mut(steps)) {
+                let mut most = 0.0;
+                for (step, cells) in row.chunks(STEP).enumerate().rev() {
+                    most += F::ceiling(cells);
+                    ceilings[step.min(steps - 1)] = most;
+                }
+            }
+        }
         Cells {
             n,
             d,
@@ -78,6 +91,7 @@ impl<F: Family> Cells<F> {
             full,
             bases,
             ceilings,
+            steps,
             bounded,
             sum_at: ends(F::width),
             kept_at: ends(F::kept_width),
@@ -92,8 +106,7 @@ impl<F: Family> Cells<F> {
     /// The ceilings of a row, if there are any.
     #[inline]
     fn ceilings(&self, row: usize) -> &[f64] {
-        let steps = self.d.div_ceil(STEP) + 1;
-        if self.ceilings.is_empty() { &[] } else { &self.ceilings[row * steps..][..steps] }
+        &self.ceilings[row * self.steps..][..self.steps]
     }
 }
 
@@ -222,12 +235,14 @@ impl<F: Family> Columns<F> {
     ) {
         let Some(at) = load.only else {
             for (&slot, gain) in slots.iter().zip(gains) {
-                let (sums, at_home) = (self.sums(stats, slot.index()), home == Some(slot));
+                let (sums, is_home) = (self.sums(stats, slot.index()), home == Some(slot));
                 let of_column = |(at, family): (usize, &F)| {
                     let (sum, more) = (self.column(sums, at), self.column(&load.sums, at));
-                    if at_home { family.loss(sum, more) } else { family.gain(sum, more) }
+                    if is_home { family.loss(sum, more) } else { family.gain(sum, more) }
                 };
-                put(gain, self.families.iter().enumerate().map(of_column).sum());
+                let known = at_home.filter(|_| is_home);
+                let found = || self.families.iter().enumerate().map(of_column).sum();
+                put(gain, known.unwrap_or_else(found));
             }
             return;
         };
@@ -244,6 +259,12 @@ impl<F: Family> Columns<F> {
             };
             put(gain, found);
         }
+    }
+
+    /// Something that the gain of a single row exceeds in no slot, but for rounding errors; ∞ if there is nothing, as for several rows.
+    pub(super) fn ceiling(&self, load: &Rows<F>) -> f64 {
+        let of_row = |row| self.data.ceilings(row).first().map(|most| self.data.bases[row] + most);
+        load.only.and_then(of_row).unwrap_or(f64::INFINITY)
     }
 
     /// The sum of one column.
@@ -377,11 +398,6 @@ impl<F: Example> Model for Columns<F> {
         self.weigh_slots(stats, load, (home, None), slots, gains, |gain, found| *gain = found);
     }
 
-    fn ceiling(&self, load: &Rows<F>) -> f64 {
-        let of_row = |row| self.data.ceilings(row).first().map(|most| self.data.bases[row] + most);
-        load.only.and_then(of_row).unwrap_or(f64::INFINITY)
-    }
-
     fn skips_hopeless(&self) -> bool {
         self.data.bounded
     }
@@ -402,9 +418,8 @@ impl<F: Example> Model for Columns<F> {
         };
         let (row, base) = (self.data.row(at), self.data.bases[at]);
         let at_home = at_home.unwrap_or_else(|| self.gain_at_home(stats, at, home));
-        let mut head_starts = slots.iter().zip(&*gains);
-        let head_start = head_starts.find(|(slot, _)| **slot == home).map_or(0.0, |(_, &x)| x);
-        let floor = head_start + at_home - base - below;
+        let home_at = slots.iter().position(|&slot| slot == home).expect("the home is offered");
+        let floor = gains[home_at] + at_home - base - below;
         let floors = self.room(stats, &mut load.floors);
         floors.fill(f64::INFINITY);
         for (slot, gain) in slots.iter().zip(&*gains).filter(|(slot, _)| **slot != home) {
@@ -420,9 +435,9 @@ impl<F: Example> Model for Columns<F> {
         );
         for (&slot, gain) in slots.iter().zip(gains) {
             let found = found[slot.index()];
+            let above = || self.gain_of_row(stats, row, slot.index()) - floors[slot.index()];
             debug_assert!(
-                found > f64::NEG_INFINITY
-                    || self.gain_of_row(stats, row, slot.index()) < floors[slot.index()] + 1e-6,
+                found > f64::NEG_INFINITY || above() < 1e-6 + 1e-14 * floors[slot.index()].abs(),
                 "what is left out is hopeless"
             );
             *gain += if slot == home { at_home } else { base + found };

@@ -125,10 +125,13 @@ impl Part for Typed {
         let parts = vec![
             Typed::Binary(Bernoulli::example(n)),
             Typed::Categorical(Columns::example(n)),
+            Typed::Count(Columns::example(n)),
             Typed::Real(Columns::example(n)),
         ];
         // In another order than the parts.
-        (parts, vec![(2, 0), (0, 2), (1, 1), (2, 1), (0, 0), (0, 1), (1, 0), (1, 2)])
+        let reals = [(3, 0), (3, 1)];
+        let others = [(0, 2), (1, 1), (2, 1), (0, 0), (0, 1), (1, 0), (2, 0), (1, 2)];
+        (parts, reals.into_iter().chain(others).collect())
     }
 
     fn label(&self) -> &'static str {
@@ -143,6 +146,13 @@ impl Part for Typed {
     fn is_weighed_last(&self) -> bool {
         // Counts take longest, and what they can add at most is near to what they do add in a block that suits them.
         matches!(self, Typed::Count(_))
+    }
+
+    fn ceiling(&self, load: &TypedLoad) -> f64 {
+        match (self, load) {
+            (Typed::Count(counts), TypedLoad::Count(load)) => counts.ceiling(load),
+            _ => f64::INFINITY,
+        }
     }
 }
 
@@ -182,12 +192,6 @@ impl Model for Typed {
         gains: &mut [f64],
     ) {
         each!(self, stats, load, (m, s, l) => m.gains(s, l, home, z, slots, gains));
-    }
-    fn ceiling(&self, load: &TypedLoad) -> f64 {
-        match (self, load) {
-            (Typed::Count(counts), TypedLoad::Count(load)) => counts.ceiling(load),
-            _ => f64::INFINITY,
-        }
     }
     fn skips_hopeless(&self) -> bool {
         each!(self, m => m.skips_hopeless())

@@ -15,10 +15,15 @@ pub trait Part: Model {
     /// Says a hyper-parameter's part, in front of its name.
     fn label(&self) -> &'static str;
 
-    /// Whether [`Model::ceiling`] of a single item says much, so that the part is weighed last, and only for the slots that are left.
-    /// It has [`Model::add_likely_gains`] then.
+    /// Whether [`Part::ceiling`] of a single item says much, so that the part is weighed last, and only for the slots that are left.
+    /// It has [`Model::add_likely_gains`] then. Of several such parts one is.
     fn is_weighed_last(&self) -> bool {
         false
+    }
+
+    /// Something that the gain of C exceeds in no slot, but for rounding errors; ∞ if there is nothing.
+    fn ceiling(&self, _load: &Self::Load) -> f64 {
+        f64::INFINITY
     }
 }
 
@@ -27,10 +32,14 @@ pub trait Part: Model {
 pub struct Product<P> {
     parts: Vec<P>,
     columns: Vec<(u32, u32)>,
-    /// In which order gains are added up: parts that skip what is hopeless come after those that do not, so that they know more.
-    order: Vec<usize>,
-    /// So many of them are weighed for all slots, and the others for those that are left then.
-    at_once: usize,
+    /// In which order gains are added up: the parts that are not asked which slots are hopeless …
+    first: Vec<usize>,
+    /// … the one that is, and knows what the first have told, if there is one …
+    skipping: Option<usize>,
+    /// … and the one that is weighed last, for the slots that are left …
+    last: Option<usize>,
+    /// … unless it could tell so much more of another slot than of the home that the skipping part would have nothing to skip: a nat for each column.
+    much: f64,
 }
 
 /// Products of fewer columns hardly have slots that need not be weighed.
@@ -41,10 +50,14 @@ impl<P: Part> Product<P> {
     /// `columns[j].0`.
     pub fn new(parts: Vec<P>, columns: Vec<(u32, u32)>) -> Self {
         assert!(!parts.is_empty(), "a product has a part");
-        let mut order: Vec<usize> = (0..parts.len()).collect();
-        order.sort_by_key(|&at| (parts[at].is_weighed_last(), parts[at].skips_hopeless()));
-        let at_once = parts.iter().filter(|part| !part.is_weighed_last()).count();
-        Product { parts, columns, order, at_once }
+        let last = parts.iter().position(P::is_weighed_last);
+        let skips = |at: &usize| last != Some(*at) && parts[*at].skips_hopeless();
+        let skipping = (0..parts.len()).find(skips);
+        let is_first = |at: &usize| last != Some(*at) && skipping != Some(*at);
+        let first = (0..parts.len()).filter(is_first).collect();
+        let of_last = |(part, _): &&(u32, u32)| last == Some(*part as usize);
+        let much = columns.iter().filter(of_last).count() as f64;
+        Product { parts, columns, first, skipping, last, much }
     }
 
     /// The factors.
@@ -62,6 +75,23 @@ impl<P: Part> Product<P> {
         })
     }
 
+    /// Adds the gains of one part, for which there is room.
+    #[expect(clippy::too_many_arguments, reason = "those of the model, and which part")]
+    fn add_gains(
+        &self,
+        at: usize,
+        stats: &AllStats<P::Stats>,
+        load: &mut Loads<P::Load>,
+        home: Option<Slot>,
+        z: &Partition,
+        slots: &[Slot],
+        gains: &mut [f64],
+    ) {
+        let Loads { parts, gains: own, .. } = load;
+        self.parts[at].gains(&stats.0[at], &mut parts[at], home, z, slots, own);
+        gains.iter_mut().zip(&*own).for_each(|(sum, gain)| *sum += gain);
+    }
+
     fn place(&self, (item, column): (u32, u32)) -> (usize, (u32, u32)) {
         let (part, own) = self.columns[column as usize];
         (part as usize, (item, own))
@@ -72,10 +102,9 @@ impl<P: Part> Product<P> {
 #[derive(Debug)]
 pub struct Loads<L> {
     parts: Vec<L>,
-    /// Of the parts that are weighed last, the gain at home, and by how much that in another slot may exceed it.
-    at_home: Vec<(f64, f64)>,
-    /// The slots that are left, and their gains.
+    /// The slots that are left.
     slots: Vec<Slot>,
+    /// Room for the gains of one part.
     gains: Vec<f64>,
 }
 
@@ -109,7 +138,6 @@ impl<P: Part> Model for Product<P> {
     fn empty_load(&self) -> Self::Load {
         Loads {
             parts: self.parts.iter().map(P::empty_load).collect(),
-            at_home: Vec::new(),
             slots: Vec::new(),
             gains: Vec::new(),
         }
@@ -146,68 +174,63 @@ impl<P: Part> Model for Product<P> {
     ) {
         gains.fill(0.0);
         load.gains.resize(slots.len(), 0.0);
-        for &at in &self.order {
-            let (part, own) = (&self.parts[at], &mut load.parts[at]);
-            part.gains(&stats.0[at], own, home, z, slots, &mut load.gains);
-            gains.iter_mut().zip(&load.gains).for_each(|(sum, gain)| *sum += gain);
+        for &at in self.first.iter().chain(&self.skipping).chain(&self.last) {
+            self.add_gains(at, stats, load, home, z, slots, gains);
         }
     }
 
     fn skips_hopeless(&self) -> bool {
-        let skips = |part: &P| {
-            part.skips_hopeless() || (part.is_weighed_last() && self.columns.len() >= WIDE)
-        };
-        self.parts.iter().any(skips)
+        self.skipping.is_some()
+            || self
+                .last
+                .is_some_and(|at| self.parts[at].skips_hopeless() || self.columns.len() >= WIDE)
     }
 
     fn add_likely_gains(
         &self,
         stats: &Self::Stats,
         load: &mut Self::Load,
-        beside: Beside,
+        Beside { home, below, .. }: Beside,
         z: &Partition,
         slots: &[Slot],
         gains: &mut [f64],
     ) {
-        let Beside { home, below, .. } = beside;
-        let (first, last) = self.order.split_at(self.at_once);
-        // By how much the parts that are weighed last may tell more of another slot than of the home.
-        load.at_home.clear();
-        load.at_home.extend(last.iter().map(|&at| {
-            let (part, own, mut gain) = (&self.parts[at], &mut load.parts[at], [0.0]);
-            part.gains(&stats.0[at], own, Some(home), z, &[home], &mut gain);
-            (gain[0], part.ceiling(own) - gain[0])
-        }));
-        let mut more: f64 = load.at_home.iter().map(|(_, more)| more).sum();
         load.gains.resize(slots.len(), 0.0);
-        for &at in first {
-            let (part, stats, own) = (&self.parts[at], &stats.0[at], &mut load.parts[at]);
-            if part.skips_hopeless() {
-                let beside = Beside { home, below: below + more, gain: None };
-                part.add_likely_gains(stats, own, beside, z, slots, gains);
-            } else {
-                part.gains(stats, own, Some(home), z, slots, &mut load.gains);
-                gains.iter_mut().zip(&load.gains).for_each(|(sum, gain)| *sum += gain);
-            }
+        // The gain at home of the part that is weighed last, and by how much that in another slot may exceed it.
+        let mut last = self.last.map(|at| {
+            let (part, own, mut at_home) = (&self.parts[at], &mut load.parts[at], [0.0]);
+            part.gains(&stats.0[at], own, Some(home), z, &[home], &mut at_home);
+            (at, at_home[0], part.ceiling(own) - at_home[0])
+        });
+        for &at in &self.first {
+            self.add_gains(at, stats, load, Some(home), z, slots, gains);
         }
-        for (nth, &at) in last.iter().enumerate() {
-            let so_far = slots.iter().zip(&*gains).find(|(slot, _)| **slot == home);
-            let floor = so_far.map_or(f64::NEG_INFINITY, |(_, gain)| gain - below - more);
+        if let Some(at) = self.skipping {
+            if let Some((at, ..)) = last.filter(|(_, _, more)| *more > self.much) {
+                self.add_gains(at, stats, load, Some(home), z, slots, gains);
+                last = None;
+            }
+            let below = below + last.map_or(0.0, |(_, _, more)| more);
+            let beside = Beside { home, below, gain: None };
+            let (stats, own) = (&stats.0[at], &mut load.parts[at]);
+            self.parts[at].add_likely_gains(stats, own, beside, z, slots, gains);
+        }
+        if let Some((at, at_home, more)) = last {
+            let home_at = slots.iter().position(|&slot| slot == home).expect("the home is offered");
+            let floor = gains[home_at] - (below + more).max(0.0);
             load.slots.clear();
             load.gains.clear();
             for (&slot, gain) in slots.iter().zip(&*gains).filter(|(_, gain)| **gain >= floor) {
                 load.slots.push(slot);
                 load.gains.push(*gain);
             }
-            let (gain, _) = load.at_home[nth];
-            more = load.at_home[nth + 1..].iter().map(|(_, more)| more).sum();
-            let beside = Beside { home, below: below + more, gain: Some(gain) };
+            let beside = Beside { home, below, gain: Some(at_home) };
             let (stats, own) = (&stats.0[at], &mut load.parts[at]);
             self.parts[at].add_likely_gains(stats, own, beside, z, &load.slots, &mut load.gains);
             let mut found = load.gains.iter();
             for gain in gains.iter_mut() {
-                let near = if *gain >= floor { found.next() } else { None };
-                *gain = near.copied().unwrap_or(f64::NEG_INFINITY);
+                let left = if *gain >= floor { found.next() } else { None };
+                *gain = left.copied().unwrap_or(f64::NEG_INFINITY);
             }
         }
     }

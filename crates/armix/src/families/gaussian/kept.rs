@@ -109,14 +109,14 @@ pub(super) fn likely_gains(kept: &[Kept], row: &[f64], floors: &[f64], found: &m
 }
 
 /// So many columns take one logarithm together in [`gains_at_most`]. Among more of them exponents differ more.
-pub(super) const ROUGHLY: usize = 16;
+const ROUGHLY: usize = 16;
 
 /// Products beyond this may have been too large for a number.
 const LARGE: f64 = 1e300;
 
 /// Not less than [`gains`], but for rounding errors: all factors are at least 1, so that of some columns together the least exponent
 /// and the product of the factors give a bound, with one logarithm. Where columns miss as many cells it is near.
-pub(super) fn gains_at_most(kept: &[Kept], row: &[f64], gains: &mut [[f64; LANES]]) {
+fn gains_at_most(kept: &[Kept], row: &[f64], gains: &mut [[f64; LANES]]) {
     on_fours(GainsAtMost { kept, row, gains });
 }
 

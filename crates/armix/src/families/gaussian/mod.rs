@@ -42,6 +42,9 @@ struct HalfSteps {
     largest: u64,
 }
 
+/// Tables of fewer columns hardly have blocks that are worth a bound.
+const WIDE: usize = 16;
+
 /// Longer tables are slow to make.
 const TABLE: u64 = 1 << 17;
 
@@ -244,7 +247,7 @@ impl Family for Gaussian {
     }
     fn bounded_from(full: bool) -> Option<usize> {
         // In full tables one logarithm serves all columns anyway.
-        (!full).then_some(kept::ROUGHLY)
+        (!full).then_some(WIDE)
     }
     #[inline(always)]
     fn likely_gains_of_row(
