@@ -188,6 +188,7 @@ impl DataArgs {
             PriorName::Crp | PriorName::Mfm if self.discount.is_some() => {
                 of("--discount", "pitman-yor")
             }
+            PriorName::Mfm if self.alpha != 1.0 => of("--alpha", "crp or pitman-yor"),
             PriorName::Crp | PriorName::PitmanYor if self.gamma.is_some() => of("--gamma", "mfm"),
             PriorName::Crp | PriorName::PitmanYor if self.components.is_some() => {
                 of("--components", "mfm")

@@ -45,7 +45,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let columns = match is_file && !network && Path::new(&args.data).exists() {
         true => {
             let options = args.options.choice()?.options()?;
-            match io::read_raw(Path::new(&args.data), options.wanted)? {
+            let path = Path::new(&args.data);
+            match io::read_raw(path, options.wanted_of(path))? {
                 (_, Raw::Table(table)) => {
                     let types = io::types(&table, &options.table);
                     Some((table.rows(), io::column_types(&table), types.unwrap_or_default()))

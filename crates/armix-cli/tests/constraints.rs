@@ -1,7 +1,7 @@
 //! What is known beforehand, as a user says it: known groups, items that belong together, a largest number of
 //! blocks.
 
-use crate::common::{Folder, json, refuse, succeed};
+use crate::common::{Folder, json, number, refuse, succeed};
 use std::fs;
 
 const SMALL: &str = "--ensembles 2 --chains 2 --seed 5 --quiet";
@@ -61,5 +61,27 @@ fn what_cannot_be_is_refused() {
         let said = refuse(folder.armix(&format!("fit karate {SMALL} {options} --out run")));
         assert!(said.contains(message), "{options}: {said}");
         assert!(!folder.path().join("run").exists(), "{options} left something behind");
+    }
+}
+
+/// Of a network with two sides: how many blocks there are agrees with the partitions that are possible, weighed by enumeration.
+#[test]
+fn a_largest_number_of_blocks_on_two_sides() {
+    let folder = Folder::with("sides.biedges", "# rows 2 cols 3\n0 0\n0 1\n1 1\n1 2\n");
+    let said = refuse(folder.armix("fit sides.biedges --max-blocks 1 --out run"));
+    assert!(said.contains("at least 2 blocks") && said.contains("raise it"), "{said}");
+    let exact = succeed(folder.armix("exact sides.biedges --max-blocks 3 --csv")).stdout;
+    // Labels, probability, log joint. Two blocks are those of the sides.
+    let two = exact.lines().find(|line| line.starts_with("0,0,1,1,1,")).expect("that partition");
+    let two: f64 = two.split(',').nth(5).unwrap().parse().unwrap();
+    assert!((two - 16.0 / 51.0).abs() < 1e-9, "{two}");
+    for moves in ["gibbs", "arm,gibbs"] {
+        // 40 000 draws that are nearly independent: a standard error of about 0.003, so that 0.015 fails by chance once in a million.
+        let out = json(folder.armix(&format!(
+            "fit sides.biedges --max-blocks 3 --ensembles 4 --chains 2 --iterations 5000 --moves {moves} --seed 2 --no-save --json -q"
+        )));
+        let found = number(&out["blocks"]["distribution"]["2"]);
+        assert!((found - two).abs() < 0.015, "{moves}: {found}, not {two}");
+        assert_eq!(out["blocks"]["distribution"].as_object().unwrap().len(), 2, "{moves}");
     }
 }

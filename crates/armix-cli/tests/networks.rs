@@ -111,3 +111,73 @@ fn what_is_wrong_is_said() {
     assert!(notes.contains("--weights"), "{notes}");
     assert!(succeed(armix("fit --help")).stdout.contains("--bipartite"));
 }
+
+/// An option that would do nothing is refused, so that nobody believes that it did.
+#[test]
+fn options_that_would_do_nothing_are_refused() {
+    let folder = Folder::with("plain.edges", "0 1\n0 2\n1 2\n2 3\n")
+        .and("table.csv", "a,b\n0,1\n1,0\n1,1\n")
+        .and("sides.biedges", "# rows 2 cols 3\n0 0\n0 1\n1 1\n1 2\n")
+        .and("others.edges", "x y\ny z\n");
+    succeed(folder.armix("convert plain.edges plain.json"));
+    let cases = [
+        ("plain.json --mask nowhere.txt", "plain.json: leave out --mask"),
+        ("plain.json --directed --threshold 2", "leave out --threshold, --directed"),
+        ("plain.edges --columns a", "leave out --columns: this is a network"),
+        ("plain.edges --weights counts,counts", "2 kinds for a single file"),
+        ("plain.edges --relation others.edges", "others.edges: no vertex of this network"),
+        ("plain.edges --relation sides.biedges", "has two sides and the first one has not"),
+        ("plain.edges --model irm-poisson --beta 2,2", "--beta is the prior of links"),
+        ("karate --types a=real", "leave out --types"),
+        ("karate --degrees-of-freedom 2", "--model student-t"),
+        ("karate --prior mfm --alpha 2", "--alpha belongs to --prior crp or pitman-yor"),
+        ("table.csv --threshold 2", "table.csv: leave out --threshold: this is a table"),
+        ("bernoulli-1 --relation karate", "leave out --relation: this is a table"),
+        ("southern-women --weights counts", "--bipartite makes its rows and columns"),
+    ];
+    for (line, message) in cases {
+        let said = refuse(folder.armix(&format!("fit {line} --no-save -q")));
+        assert!(said.contains(message), "{line}: {said}");
+    }
+    // Options of tables say that a file which could be edges is one.
+    let path = folder.and("three.csv", "3,1,2\n1,1,0\n2,0,5\n0,2,1\n");
+    let out = json(path.armix("inspect three.csv --columns 2 --json"));
+    assert_eq!(out["model"], "poisson");
+    // Some vertices that are new are a note.
+    let out = path.and("more.edges", "0 3\n2 9\n");
+    let out = json(out.armix("inspect plain.edges --relation more.edges --json"));
+    assert!(out["notes"].to_string().contains("1 of 4 vertices of the relation more"), "{out}");
+}
+
+/// A table as a network of two sides: columns are chosen, known groups are left out, cells can be counts.
+#[test]
+fn tables_with_two_sides() {
+    let folder = Folder::with(
+        "animals.csv",
+        "name,hair,legs,class\ncat,1,4,m\ndog,1,4,m\nhen,0,2,b\nowl,0,2,b\n",
+    );
+    let sides = |options: &str| {
+        let out = json(folder.armix(&format!("inspect animals.csv --bipartite {options} --json")));
+        (number(&out["n"]), out["model"].as_str().unwrap_or_default().to_string())
+    };
+    assert_eq!(sides(""), (6.0, "irm-bernoulli".into()));
+    assert_eq!(sides("--columns legs --weights counts"), (5.0, "irm-poisson".into()));
+    assert_eq!(sides("--weights counts"), (6.0, "irm-poisson".into()));
+    let said = refuse(folder.armix("fit animals.csv --bipartite --types legs=real"));
+    assert!(said.contains("leave out --types"), "{said}");
+    let said = refuse(folder.armix("fit animals.csv --bipartite --columns class"));
+    assert!(said.contains("animals.csv:2: row 1, column 'class' holds 'm'"), "{said}");
+}
+
+/// Real weights whose squares are no numbers are refused.
+#[test]
+fn weights_of_extreme_size() {
+    let folder = Folder::with("large.edges", "0 1 1e300\n1 2 2\n")
+        .and("small.edges", "0 1 1e-200\n1 2 2e-200\n2 3 5e-200\n")
+        .and("mixed.edges", "0 1 1e-300\n1 2 2\n2 3 5\n");
+    let said = refuse(folder.armix("fit large.edges --weights real --no-save -q"));
+    assert!(said.contains("large.edges:1: '0' and '1': 1e300 is too large"), "{said}");
+    let said = refuse(folder.armix("fit small.edges --weights real-all --no-save -q"));
+    assert!(said.contains("multiply all of them"), "{said}");
+    succeed(folder.armix("exact mixed.edges --weights real"));
+}

@@ -52,6 +52,8 @@ impl Beforehand {
 pub struct Constraints {
     units: Arc<Units>,
     most_blocks: Option<usize>,
+    /// On which of two sides each item is, if there are two: no block has items of both.
+    sides: Option<Arc<[bool]>>,
 }
 
 /// Items that are always moved together. An item that nothing is known about is a unit by itself.
@@ -162,14 +164,27 @@ impl Constraints {
             )));
         }
         let most_blocks = most_blocks.filter(|&most| most < n);
-        Ok(Constraints { units: Arc::new(units), most_blocks })
+        Ok(Constraints { units: Arc::new(units), most_blocks, sides: None })
     }
 
-    /// Refuses what cannot be if no block has items of two sides.
-    pub fn check_sides(&self, sides: &[bool]) -> Result<()> {
-        if self.most_blocks.is_some() {
-            return Err(Error::new("--max-blocks is not for networks with two sides"));
+    /// The same where no block has items of two sides; refused if that cannot be.
+    pub fn between(self, sides: &[bool]) -> Result<Self> {
+        self.check_sides(sides)?;
+        let groups = |of: bool| {
+            let units = self.units.known.iter().zip(sides);
+            units.filter(|&(&known, &side)| known && side == of).count()
+        };
+        let occupied = [false, true].into_iter().filter(|side| sides.contains(side));
+        let needed: usize = occupied.map(|side| groups(side).max(1)).sum();
+        if let Some(most) = self.most_blocks.filter(|&most| most < needed) {
+            return Err(Error::new(format!(
+                "no block has vertices of both sides, so that there are at least {needed} blocks, more than --max-blocks {most} allows; raise it"
+            )));
         }
+        Ok(Constraints { sides: Some(sides.into()), ..self })
+    }
+
+    fn check_sides(&self, sides: &[bool]) -> Result<()> {
         let side = |item: Item| sides[item.index()];
         let mixed =
             (0..sides.len()).map(Item::new).find(|&i| side(i) != side(self.units.leader(i)));
@@ -209,9 +224,18 @@ impl Constraints {
         if self.is_none() {
             return true;
         }
-        let mut allowed = labels.to_vec();
+        let mut labels = labels.to_vec();
+        self.divide(&mut labels); // as is done with all labels that chains start from
+        let mut allowed = labels.clone();
         self.enforce(&mut allowed);
-        crate::partition::canonical(&allowed) == crate::partition::canonical(labels)
+        crate::partition::canonical(&allowed) == crate::partition::canonical(&labels)
+    }
+
+    /// Divides blocks that have items of two sides.
+    fn divide(&self, labels: &mut [u32]) {
+        if let Some(sides) = &self.sides {
+            labels.iter_mut().zip(&**sides).for_each(|(k, &side)| *k = 2 * *k + u32::from(side));
+        }
     }
 
     /// Whether a refinement of past states, all of which are possible, can look like this: it keeps what is
@@ -226,6 +250,7 @@ impl Constraints {
         if self.is_none() {
             return;
         }
+        self.divide(labels);
         for index in 0..labels.len() {
             labels[index] = labels[self.units.leader(Item::new(index)).index()];
         }
@@ -252,13 +277,25 @@ impl Constraints {
             (0..canonical.len())
                 .any(|i| canonical[i] == block && self.know_groups() && self.units.known[i])
         };
+        let side = |block: u32| {
+            let first = canonical.iter().position(|&b| b == block);
+            self.sides.as_ref().is_some_and(|sides| first.is_some_and(|item| sides[item]))
+        };
         let blocks = canonical.iter().max().map_or(0, |&most| most + 1);
-        let (mut kept, others): (Vec<u32>, Vec<u32>) = (0..blocks).partition(|&b| known(b));
+        let (mut kept, mut others): (Vec<u32>, Vec<u32>) = (0..blocks).partition(|&b| known(b));
+        // A side without a known group keeps its first block before others do.
+        let lacking = |of: &bool| !kept.iter().any(|&b| side(b) == *of);
+        let first_of = |of: bool| others.iter().copied().find(|&b| side(b) == of);
+        let needed: Vec<u32> =
+            [false, true].into_iter().filter(lacking).filter_map(first_of).collect();
+        others.sort_by_key(|block| !needed.contains(block));
         let stay = (most - kept.len()).min(others.len());
         kept.extend_from_slice(&others[..stay]);
         let mut goes_to: Vec<u32> = (0..blocks).collect();
         for (at, &block) in others[stay..].iter().enumerate() {
-            goes_to[block as usize] = kept[at % kept.len()];
+            let alike: Vec<u32> =
+                kept.iter().copied().filter(|&b| side(b) == side(block)).collect();
+            goes_to[block as usize] = alike[at % alike.len()];
         }
         labels
             .iter_mut()
@@ -345,6 +382,35 @@ mod tests {
         }
         // Of the 15 partitions of 4 units, 5 have x and y together and 1 has four blocks.
         assert_eq!(count, 15 - 5 - 1);
+    }
+
+    /// With two sides: as many blocks as are allowed, none of which has both, whatever the start; both sides keep one.
+    #[test]
+    fn sides_share_the_blocks_that_are_allowed() {
+        let sides = [false, true, false, false, true];
+        let pure = |z: &[u32]| (0..5).all(|i| (0..i).all(|j| z[i] != z[j] || sides[i] == sides[j]));
+        let constraints = |known: &[(usize, String)], most| {
+            Constraints::new(&names(5), &[], known, Some(most)).unwrap().between(&sides)
+        };
+        for (known, most) in
+            [(vec![], 2), (vec![], 3), (group("x", &[3]), 2), (group("x", &[4]), 3)]
+        {
+            let constraints = constraints(&known, most).unwrap();
+            for z in all_partitions(5) {
+                let mut enforced = z.clone();
+                constraints.enforce(&mut enforced);
+                assert!(pure(&enforced), "{z:?} becomes {enforced:?}");
+                let blocks = crate::partition::canonical(&enforced).into_iter().max().unwrap() + 1;
+                assert!(blocks as usize <= most, "{z:?} becomes {enforced:?}");
+                let possible = pure(&z) && z.iter().max().unwrap() + 1 <= most as u32;
+                assert!(!possible || crate::partition::canonical(&enforced) == z, "{z:?}");
+            }
+        }
+        let refused =
+            |known: &[(usize, String)], most| constraints(known, most).unwrap_err().to_string();
+        assert!(refused(&[], 1).contains("at least 2 blocks"));
+        let known = [group("x", &[0]), group("y", &[2])].concat();
+        assert!(refused(&known, 2).contains("at least 3 blocks"));
     }
 
     #[test]

@@ -140,6 +140,13 @@ impl Choice {
 
     /// The model with the hyper-parameters that were given by name.
     fn with_hypers<M: Model>(&self, model: M) -> Result<M> {
+        let has_beta = || model.hypers().iter().any(|hyper| hyper.name.contains("beta_plus"));
+        if self.beta != Choice::default().beta && !has_beta() {
+            return Err(Error::new(format!(
+                "--beta is the prior of links and of zeros and ones, which the model {} has not: leave it out; --hyper sets hyper-parameters of other models",
+                model.name()
+            )));
+        }
         if self.hypers.is_empty() {
             return Ok(model);
         }
@@ -298,25 +305,35 @@ fn load_whole(name: &str, args: &Choice) -> Result<Dataset> {
     io::read(path, &options)
 }
 
-/// Built-in networks can be thinned out like those from files.
+/// Built-in data can be prepared like those from files.
 fn prepare_builtin(dataset: Dataset, options: &io::Options) -> Result<Dataset> {
+    let as_it_is = options.table.given().is_empty() && !options.network.bipartite;
     match &dataset.data {
-        Data::Network(graph) if options.network != NetworkOptions::default() => {
+        Data::Network(_) if as_it_is && options.network == NetworkOptions::default() => Ok(dataset),
+        Data::Network(graph) => {
             let edges = graph.links().collect();
             let raw = RawNetwork { names: dataset.names, edges, ..RawNetwork::default() };
-            io::network(raw, &options.network)
+            io::prepare(Raw::Network(raw), options)
         }
-        Data::Table(table) if options.network.bipartite => {
-            let raw = Raw::Table(io::raw_table(&dataset, table));
-            let options = io::Options { wanted: None, ..options.clone() };
-            io::prepare(raw, &options)
+        Data::Table(_) | Data::Columns(_) if as_it_is => {
+            io::refuse_for_tables(&options.network)?;
+            Ok(dataset)
         }
-        _ => Ok(dataset),
+        Data::Table(table) => io::prepare(Raw::Table(io::raw_table(&dataset, table)), options),
+        Data::Columns(table) => io::prepare(Raw::Table(io::raw_table_of(&dataset, table)), options),
+        Data::Relations(_) => Ok(dataset),
     }
 }
 
 /// The target of data with the model that the options choose.
 pub fn target(dataset: &Dataset, args: &Choice) -> Result<Box<dyn AnyTarget>> {
+    let usual = (args.degrees_of_freedom, args.menu) == (degrees_of_freedom(), menu());
+    let model = model_info(args, dataset).name;
+    if !usual && model != StudentMixture::NAME {
+        return Err(Error::new(format!(
+            "--degrees-of-freedom and --menu belong to --model student-t, and this is {model}: leave them out"
+        )));
+    }
     let all = args.downsample.is_none() && !args.largest_component;
     let constraints = args.beforehand.constraints(&dataset.names, all)?;
     with_model(dataset, args, constraints)
@@ -329,9 +346,10 @@ fn constrained<M: Model>(
     constraints: Constraints,
 ) -> Result<Box<dyn AnyTarget>> {
     let target = args.target(model)?;
-    if let Some(sides) = target.model.sides() {
-        constraints.check_sides(sides)?;
-    }
+    let constraints = match target.model.sides() {
+        Some(sides) => constraints.between(sides)?,
+        None => constraints,
+    };
     Ok(Box::new(target.with(constraints)))
 }
 

@@ -1,6 +1,7 @@
 //! Networks of every kind: one or more relations over the same vertices, each directed or not, with
 //! values on its pairs, some of which may be unknown; perhaps with two sides.
 
+use crate::data::MAX_REAL;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -56,6 +57,9 @@ impl Values {
                 Err(format!("{value} is no number of a category"))
             }
             _ if !value.is_finite() => Err(format!("{value} is not finite")),
+            Values::RealsOnLinks | Values::Reals if value.abs() > MAX_REAL => {
+                Err(format!("{value:e} is too large (beyond ±{MAX_REAL:e}): divide all weights"))
+            }
             _ => Ok(()),
         }
     }

@@ -92,26 +92,76 @@ pub struct Options {
     pub table: TableOptions,
 }
 
+impl Options {
+    /// What a file is wanted for: options for tables say so, unless its ending is one of networks.
+    pub fn wanted_of(&self, path: &Path) -> Option<Wanted> {
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+        let is_table = match by_ending(&ending.unwrap_or_default()) {
+            None | Some(Format::Table) => !self.table.given().is_empty(),
+            Some(_) => false,
+        };
+        if is_table { Some(Wanted::Table) } else { self.wanted }
+    }
+}
+
 /// Reads and prepares a file.
 pub fn read(path: &Path, options: &Options) -> Result<Dataset> {
     if path.extension().is_some_and(|ending| ending == "json") {
         let mut opened = container::open(path)?;
         let bytes = read_all(&mut opened.reader, LIMIT).map_err(|error| error.in_file(path))?;
-        let parsed = text(bytes).and_then(|text| relations_json::parse(&text));
+        let parsed = refuse(
+            [options.network.given(), options.table.given()].concat(),
+            "a network that armix wrote as JSON is prepared already, with directions, weights, sides and unknown pairs as they are",
+        )
+        .and_then(|()| text(bytes))
+        .and_then(|text| relations_json::parse(&text));
         return parsed.map_err(|error| error.in_file(path));
     }
-    let (_, raw) = read_raw(path, options.wanted)?;
+    // Of a table with two sides the cells are weights: a square of them is not asked for.
+    let wanted = options.wanted_of(path);
+    let of_two_sides = options.network.bipartite && wanted == Some(Wanted::Network);
+    let (_, raw) = match read_raw(path, wanted) {
+        Err(error) if of_two_sides => match read_raw(path, Some(Wanted::Table)) {
+            Ok(table @ (Format::Table, _)) => table,
+            _ => return Err(error),
+        },
+        raw => raw?,
+    };
     prepare(raw, options).map_err(|error| error.in_file(path))
 }
 
 /// Prepares what a file says.
 pub fn prepare(raw: Raw, options: &Options) -> Result<Dataset> {
     match raw {
-        Raw::Network(raw) => network(raw, &options.network),
-        Raw::Table(raw) if options.network.bipartite => {
-            network(relational::bipartite_table(&raw)?, &options.network)
+        Raw::Network(raw) => {
+            refuse(options.table.given(), "this is a network, and has no columns")?;
+            network(raw, &options.network)
         }
-        Raw::Table(raw) => tabular(&raw, &options.table),
+        Raw::Table(raw) if options.network.bipartite => {
+            let (raw, notes) = relational::bipartite_table(&raw, &options.table)?;
+            let dataset = network(raw, &options.network)?;
+            Ok(Dataset { notes: [notes, dataset.notes].concat(), ..dataset })
+        }
+        Raw::Table(raw) => {
+            refuse_for_tables(&options.network)?;
+            tabular(&raw, &options.table)
+        }
+    }
+}
+
+/// Refuses options for networks where the data are a table.
+pub(crate) fn refuse_for_tables(options: &NetworkOptions) -> Result<()> {
+    refuse(
+        options.given(),
+        "this is a table, not a network (--bipartite makes its rows and columns into one)",
+    )
+}
+
+/// Refuses options that would do nothing.
+fn refuse(given: Vec<&str>, why: &str) -> Result<()> {
+    match given.is_empty() {
+        true => Ok(()),
+        false => Err(Error::new(format!("leave out {}: {why}", given.join(", ")))),
     }
 }
 

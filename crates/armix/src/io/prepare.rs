@@ -86,6 +86,22 @@ impl NetworkOptions {
         self.weights.get(relation).or(self.weights.last()).copied().unwrap_or_default()
     }
 
+    /// The options that a user has given, as they are called on the command line. What the name of a model asks for is not among them.
+    pub(super) fn given(&self) -> Vec<&'static str> {
+        let given = [
+            (self.threshold != 0.0, "--threshold"),
+            (self.downsample.is_some(), "--downsample"),
+            (self.largest_component, "--largest-component"),
+            (self.directed, "--directed"),
+            (self.self_loops && !self.general, "--self-loops"),
+            (!self.weights.is_empty() && !self.general, "--weights"),
+            (self.bipartite, "--bipartite"),
+            (self.mask.is_some(), "--mask"),
+            (!self.relations.is_empty(), "--relation"),
+        ];
+        given.into_iter().filter_map(|(given, name)| given.then_some(name)).collect()
+    }
+
     /// Whether links without directions are all that is wanted.
     fn is_simple(&self) -> bool {
         let ignored = self.weights.iter().all(|w| *w == Weights::Ignore);

@@ -4,6 +4,7 @@ use super::container::{self, LIMIT, read_all};
 use super::labels::lists;
 use super::prepare::{NetworkOptions, Weights, busiest, note};
 use super::raw::{Raw, RawNetwork, RawTable};
+use super::table_data::{TableOptions, names_and_data};
 use super::{Wanted, read_raw, text};
 use crate::data::{Column, Data, Dataset, Graph};
 use crate::error::{Error, Result};
@@ -30,7 +31,14 @@ pub(super) fn relational(raw: RawNetwork, options: &NetworkOptions) -> Result<Da
         };
         raws.push((name_of(path), more));
     }
-    let mut names = join(&mut raws);
+    if options.weights.len() > raws.len() {
+        return Err(Error::new(format!(
+            "--weights names {} kinds for {} of networks: give one for each, or one for all",
+            options.weights.len(),
+            if raws.len() == 1 { "a single file".into() } else { format!("{} files", raws.len()) }
+        )));
+    }
+    let mut names = join(&mut raws, options, &mut notes)?;
     let n = names.len();
     let masked = match &options.mask {
         Some(path) => mask(path, &names, raws[0].1.sides.is_some())?,
@@ -84,25 +92,26 @@ pub(super) fn relational(raw: RawNetwork, options: &NetworkOptions) -> Result<Da
 }
 
 /// A table as a network between its rows and its columns.
-pub(super) fn bipartite_table(table: &RawTable) -> Result<RawNetwork> {
-    let texts = |column: &super::raw::RawColumn| {
-        let number = |cell: &Option<String>| {
-            cell.as_ref().is_none_or(|cell| cell.trim().parse::<f64>().is_ok())
-        };
-        !column.cells.iter().all(number)
-    };
-    let (names, columns): (Vec<_>, Vec<_>) =
-        table.columns.iter().enumerate().partition(|(at, column)| *at == 0 && texts(column));
+pub(super) fn bipartite_table(
+    table: &RawTable,
+    options: &TableOptions,
+) -> Result<(RawNetwork, Vec<String>)> {
+    if !options.types.is_empty() {
+        return Err(Error::new(
+            "leave out --types: with --bipartite the cells of a table are links between its rows and columns",
+        ));
+    }
+    let (id, data, mut notes) = names_and_data(table, options)?;
+    notes.retain(|note| !note.contains("missing and integrated out")); // they are pairs, which are told of later
+    let columns: Vec<_> = data.iter().map(|&at| &table.columns[at]).collect();
     let rows = table.rows();
-    let row_names = match names.first() {
-        Some((_, column)) => {
-            column.cells.iter().map(|cell| cell.clone().unwrap_or_default()).collect()
-        }
+    let row_names = match id.map(|at| &table.columns[at]) {
+        Some(column) => column.cells.iter().map(|cell| cell.clone().unwrap_or_default()).collect(),
         None => (0..rows).map(|row| format!("r{row}")).collect(),
     };
     let mut raw = RawNetwork { names: row_names, ..RawNetwork::default() };
     let mut weights = Vec::new();
-    for (c, (_, column)) in columns.iter().enumerate() {
+    for (c, column) in columns.iter().enumerate() {
         for (row, cell) in column.cells.iter().enumerate() {
             let pair = (row as u32, (rows + c) as u32);
             match cell.as_ref().map(|cell| cell.trim().parse::<f64>()) {
@@ -114,12 +123,16 @@ pub(super) fn bipartite_table(table: &RawTable) -> Result<RawNetwork> {
                     }
                 }
                 _ => {
-                    return Err(Error::new(format!(
-                        "row {}, column '{}' holds '{}', which is no number: a bipartite network needs a number in every cell, 0 for no link",
+                    let error = Error::new(format!(
+                        "row {}, column '{}' holds '{}', which is no number: a bipartite network needs a number in every cell, 0 for no link; leave the column out with --columns",
                         row + 1,
                         column.name,
                         cell.clone().unwrap_or_default()
-                    )));
+                    ));
+                    return Err(match table.lines.get(row) {
+                        Some(&line) => error.at_line(line),
+                        None => error,
+                    });
                 }
             }
         }
@@ -130,7 +143,7 @@ pub(super) fn bipartite_table(table: &RawTable) -> Result<RawNetwork> {
         });
     }
     raw.weights = weights.iter().any(|&w| w != 1.0).then_some(weights);
-    Ok(raw.with_first_side(rows))
+    Ok((raw.with_first_side(rows), notes))
 }
 
 /// The name of a relation: that of its file.
@@ -139,13 +152,24 @@ fn name_of(path: &Path) -> String {
 }
 
 /// All vertices of all networks by name, in the order of the first one; the networks are renumbered.
-fn join(raws: &mut [(String, RawNetwork)]) -> Vec<String> {
+fn join(
+    raws: &mut [(String, RawNetwork)],
+    options: &NetworkOptions,
+    notes: &mut Vec<String>,
+) -> Result<Vec<String>> {
     let mut names = raws[0].1.names.clone();
     if raws.len() == 1 {
-        return names;
+        return Ok(names);
     }
+    let (in_first, two_sided) = (names.len(), raws[0].1.sides.is_some() || options.bipartite);
     let mut number: HashMap<String, u32> = names.iter().cloned().zip(0..).collect();
-    for (_, raw) in &mut raws[1..] {
+    for ((name, raw), path) in raws[1..].iter_mut().zip(&options.relations) {
+        if raw.sides.is_some() && !two_sided {
+            return Err(Error::new(
+                "this network has two sides and the first one has not: all relations are among the same vertices; give both with sides, or this one as a plain list of pairs",
+            )
+            .in_file(path));
+        }
         let new: Vec<u32> = (raw.names.iter())
             .map(|name| {
                 *number.entry(name.clone()).or_insert_with(|| {
@@ -157,8 +181,23 @@ fn join(raws: &mut [(String, RawNetwork)]) -> Vec<String> {
         let moved = |pair: &mut (u32, u32)| *pair = (new[pair.0 as usize], new[pair.1 as usize]);
         raw.edges.iter_mut().for_each(moved);
         raw.hidden.iter_mut().for_each(moved);
+        let shared = new.iter().filter(|v| (**v as usize) < in_first).count();
+        if shared == 0 {
+            return Err(Error::new(format!(
+                "no vertex of this network is in the first one, which has names such as '{}': all relations are among the same vertices",
+                names[0]
+            ))
+            .in_file(path));
+        }
+        let own = new.len() - shared;
+        if own > 0 {
+            notes.push(format!(
+                "{own} of {} vertices of the relation {name} are not in the first file; without a link there they count as not linked (--mask lists pairs that were not observed)",
+                new.len()
+            ));
+        }
     }
-    names
+    Ok(names)
 }
 
 /// The number of a line, and its two words.
@@ -309,6 +348,9 @@ impl Whole<'_> {
                 None => error,
             })
         };
+        if two_sided && (options.directed || options.self_loops) {
+            notes.push("between two sides there are no self-loops, and directions say nothing: --directed and --self-loops change nothing".to_string());
+        }
         if raw.directed && !directed && !two_sided {
             notes.push("directions were dropped; --directed keeps them".to_string());
         }
@@ -416,7 +458,15 @@ impl Whole<'_> {
                 return wrong((u, v), &format!("{why}; choose what weights are with --weights"));
             }
         }
-        if matches!(values, Values::RealsOnLinks | Values::Reals)
+        let is_real = matches!(values, Values::RealsOnLinks | Values::Reals);
+        let size = size_of_numbers(merged.iter().map(|e| e.2));
+        if is_real && size > 0.0 && size < LEAST_SIZE {
+            return Err(Error::new(format!(
+                "weights that differ by {size:e} at most cannot be squared: multiply all of them, by {:e} for example",
+                1.0 / size.max(f64::MIN_POSITIVE)
+            )));
+        }
+        if is_real
             && let Some((a, b, far)) = Column::reals(merged.iter().map(|e| e.2).collect()).merged()
         {
             notes.push(format!(
@@ -436,6 +486,16 @@ impl Whole<'_> {
         let hidden = raw.hidden.iter().chain(masked).map(|&h| pair(h)).collect();
         Ok(Part { shape, entries: merged, hidden })
     }
+}
+
+/// Squares of less lose digits.
+const LEAST_SIZE: f64 = 1e-140;
+
+/// How far apart numbers are, or how large if they are all the same.
+fn size_of_numbers(numbers: impl Iterator<Item = f64> + Clone) -> f64 {
+    let low = numbers.clone().fold(f64::INFINITY, f64::min);
+    let high = numbers.fold(f64::NEG_INFINITY, f64::max);
+    if high > low { high - low } else { high.abs() }
 }
 
 /// The kinds of edges, after the one that is no edge, and the number of each weight.

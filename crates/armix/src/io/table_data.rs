@@ -31,6 +31,19 @@ pub struct TableOptions {
     pub all: Option<Kind>,
 }
 
+impl TableOptions {
+    /// The options that a user has given, as they are called on the command line.
+    pub(crate) fn given(&self) -> Vec<&'static str> {
+        let given = [
+            (self.columns.is_some(), "--columns"),
+            (self.id_column.is_some(), "--id-column"),
+            (self.label_column.is_some(), "--label-column"),
+            (!self.types.is_empty(), "--types"),
+        ];
+        given.into_iter().filter_map(|(given, name)| given.then_some(name)).collect()
+    }
+}
+
 /// Of words, so many different ones at most are levels.
 const MAX_LEVELS: usize = 256;
 
@@ -153,6 +166,14 @@ fn roles(table: &RawTable, options: &TableOptions) -> Result<Roles> {
     };
     notes.extend(missing(table, &data)?);
     Ok(Roles { id, data, notes })
+}
+
+/// The column that names the rows, the columns that are data, and notes about that.
+pub(super) fn names_and_data(
+    table: &RawTable,
+    options: &TableOptions,
+) -> Result<(Option<usize>, Vec<usize>, Vec<String>)> {
+    roles(table, options).map(|Roles { id, data, notes }| (id, data, notes))
 }
 
 /// A table as it is clustered: if all of its columns are zeros and ones, or two words, as these, else as
