@@ -6,6 +6,9 @@ use std::fs;
 
 const SMALL: &str = "--ensembles 2 --chains 2 --seed 5 --quiet";
 
+/// A table in which two rows share a name.
+const ANIMALS: &str = "animal,fins,legs\nfrog,0,1\ncarp,1,0\nfrog,0,1\nox,0,1\n";
+
 /// All saved partitions of a run, one line of labels each.
 fn draws(folder: &Folder, run: &str) -> Vec<Vec<u32>> {
     let text = succeed(folder.armix(&format!("export {run} draws"))).stdout;
@@ -61,5 +64,31 @@ fn what_cannot_be_is_refused() {
         let said = refuse(folder.armix(&format!("fit karate {SMALL} {options} --out run")));
         assert!(said.contains(message), "{options}: {said}");
         assert!(!folder.path().join("run").exists(), "{options} left something behind");
+    }
+}
+
+#[test]
+fn items_are_found_by_names_that_tell_them_apart() {
+    let folder = Folder::with("animals.csv", ANIMALS)
+        .and("two.tsv", "ox\tland\nfrog\tland\n")
+        .and("two.txt", "carp ox\nox frog\n")
+        .and("nobody.tsv", "cow\tland\n")
+        .and("mark.tsv", "\u{feff}ox\tland\ncarp\tsea\n")
+        .and("mark.txt", "\u{feff}ox,carp\n")
+        .and("marked_header.csv", "\u{feff}item,label\nox,land\n");
+    for (options, message) in [
+        ("--known two.tsv", "two.tsv:2: there are two items 'frog' in the data (numbers 0 and 2"),
+        ("--together two.txt", "two.txt:2: there are two items 'frog'"),
+        (
+            "--known nobody.tsv",
+            "nobody.tsv:1: there is no item 'cow' in the data; the items are 'frog', 'carp', 'frog', …",
+        ),
+    ] {
+        let said = refuse(folder.armix(&format!("fit animals.csv {SMALL} {options} --out run")));
+        assert!(said.contains(message), "{options}: {said}");
+    }
+    for options in ["--known mark.tsv", "--together mark.txt", "--known marked_header.csv"] {
+        let fit = format!("fit animals.csv {SMALL} {options} --iterations 4 --no-save");
+        succeed(folder.armix(&fit));
     }
 }
