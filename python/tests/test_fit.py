@@ -176,7 +176,7 @@ def test_what_is_known_beforehand(karate):
     draws = fit.draws.reshape(-1, 34)
     assert (draws[:, 0] == draws[:, 1]).all() and (draws[:, 0] != draws[:, 33]).all()
     assert (draws[:, 4:7] == draws[:, [4]]).all() and draws.max() < 3
-    with pytest.raises(ValueError, match="'nobody', which is not in the data"):
+    with pytest.raises(ValueError, match="no item 'nobody' in the data"):
         armix.fit(karate, known={"nobody": "x"}, progress=False)
 
 

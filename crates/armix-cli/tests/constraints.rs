@@ -6,6 +6,9 @@ use std::fs;
 
 const SMALL: &str = "--ensembles 2 --chains 2 --seed 5 --quiet";
 
+/// A table in which two rows share a name.
+const ANIMALS: &str = "animal,fins,legs\nfrog,0,1\ncarp,1,0\nfrog,0,1\nox,0,1\n";
+
 /// All saved partitions of a run, one line of labels each.
 fn draws(folder: &Folder, run: &str) -> Vec<Vec<u32>> {
     let text = succeed(folder.armix(&format!("export {run} draws"))).stdout;
@@ -83,5 +86,31 @@ fn a_largest_number_of_blocks_on_two_sides() {
         let found = number(&out["blocks"]["distribution"]["2"]);
         assert!((found - two).abs() < 0.015, "{moves}: {found}, not {two}");
         assert_eq!(out["blocks"]["distribution"].as_object().unwrap().len(), 2, "{moves}");
+    }
+}
+
+#[test]
+fn items_are_found_by_names_that_tell_them_apart() {
+    let folder = Folder::with("animals.csv", ANIMALS)
+        .and("two.tsv", "ox\tland\nfrog\tland\n")
+        .and("two.txt", "carp ox\nox frog\n")
+        .and("nobody.tsv", "cow\tland\n")
+        .and("mark.tsv", "\u{feff}ox\tland\ncarp\tsea\n")
+        .and("mark.txt", "\u{feff}ox,carp\n")
+        .and("marked_header.csv", "\u{feff}item,label\nox,land\n");
+    for (options, message) in [
+        ("--known two.tsv", "two.tsv:2: there are two items 'frog' in the data (numbers 0 and 2"),
+        ("--together two.txt", "two.txt:2: there are two items 'frog'"),
+        (
+            "--known nobody.tsv",
+            "nobody.tsv:1: there is no item 'cow' in the data; the items are 'frog', 'carp', 'frog', …",
+        ),
+    ] {
+        let said = refuse(folder.armix(&format!("fit animals.csv {SMALL} {options} --out run")));
+        assert!(said.contains(message), "{options}: {said}");
+    }
+    for options in ["--known mark.tsv", "--together mark.txt", "--known marked_header.csv"] {
+        let fit = format!("fit animals.csv {SMALL} {options} --iterations 4 --no-save");
+        succeed(folder.armix(&fit));
     }
 }

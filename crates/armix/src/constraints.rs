@@ -23,14 +23,13 @@ impl Beforehand {
     /// The constraints of items with these names. Unless `all` of the data are there, names of items that
     /// are not are left out.
     pub fn constraints(&self, names: &[String], all: bool) -> Result<Constraints> {
-        let index: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
-        let find = |name: &String, known: &dyn Fn() -> String| match index.get(name.as_str()) {
-            Some(&item) => Ok(Some(item)),
-            None if !all => Ok(None),
-            None => Err(Error::new(format!(
-                "what is known beforehand ({}) is about an item '{name}', which is not in the data; armix inspect shows the names",
-                known()
-            ))),
+        let index = Index::new(names);
+        let find = |name: &String, known: &dyn Fn() -> String| match index.find(name) {
+            Ok(item) => Ok(Some(item)),
+            Err(_) if !all && !index.has(name) => Ok(None),
+            Err(error) => {
+                Err(Error::new(format!("what is known beforehand ({}): {error}", known())))
+            }
         };
         let list = |list: &Vec<String>| -> Result<Vec<usize>> {
             let whole = || format!("that {} belong together", list.join(", "));
@@ -44,6 +43,50 @@ impl Beforehand {
         let known = (self.known.iter().filter_map(|pair| group(pair).transpose()))
             .collect::<Result<Vec<_>>>()?;
         Constraints::new(names, &together, &known, self.max_blocks)
+    }
+}
+
+/// Where items are, by their names. Several may share a name, which then tells nothing.
+pub(crate) struct Index<'a> {
+    names: &'a [String],
+    /// The first item of each name, and the second one, if there is one.
+    places: HashMap<&'a str, (usize, Option<usize>)>,
+}
+
+impl<'a> Index<'a> {
+    /// The items with these names.
+    pub(crate) fn new(names: &'a [String]) -> Self {
+        let mut places: HashMap<&str, (usize, Option<usize>)> = HashMap::new();
+        for (at, name) in names.iter().enumerate() {
+            places
+                .entry(name)
+                .and_modify(|(_, second)| *second = second.or(Some(at)))
+                .or_insert((at, None));
+        }
+        Index { names, places }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.places.contains_key(name)
+    }
+
+    /// The one item of this name.
+    pub(crate) fn find(&self, name: &str) -> Result<usize> {
+        match self.places.get(name) {
+            Some(&(item, None)) => Ok(item),
+            Some(&(first, Some(second))) => Err(Error::new(format!(
+                "there are two items '{name}' in the data (numbers {first} and {second}, counted from 0), and it cannot be told which one is meant: give them different names in the data, or leave this one out"
+            ))),
+            None => {
+                let few: Vec<String> =
+                    self.names.iter().take(3).map(|name| format!("'{name}'")).collect();
+                let dots = if self.names.len() > 3 { ", …" } else { "" };
+                Err(Error::new(format!(
+                    "there is no item '{name}' in the data; the items are {}{dots} (rows of a table are numbered from 0 unless a column names them)",
+                    few.join(", ")
+                )))
+            }
+        }
     }
 }
 
@@ -421,6 +464,31 @@ mod tests {
         let error = Constraints::new(&names(3), &[], &known, Some(1)).unwrap_err();
         assert!(error.to_string().contains("2 groups are known"));
         assert!(Constraints::new(&names(3), &[], &[], Some(0)).is_err());
+    }
+
+    #[test]
+    fn names_must_tell_items_apart() {
+        let names = ["ox", "frog", "hen", "frog"].map(String::from);
+        let known = |name: &str| Beforehand {
+            known: vec![(name.to_string(), "x".to_string())],
+            ..Beforehand::default()
+        };
+        let refused = |beforehand: Beforehand, all: bool, words: &[&str]| {
+            let error = beforehand.constraints(&names, all).unwrap_err().to_string();
+            assert!(words.iter().all(|word| error.contains(word)), "{error}");
+        };
+        let two = ["two items 'frog'", "1 and 3"];
+        refused(known("frog"), true, &["group 'x'", two[0], two[1]]);
+        refused(known("frog"), false, &two);
+        let together = vec![vec!["ox".to_string(), "frog".to_string()]];
+        refused(Beforehand { together, ..Beforehand::default() }, true, &two);
+        refused(
+            known("cow"),
+            true,
+            &["no item 'cow'", "'ox', 'frog', 'hen', …", "numbered from 0"],
+        );
+        assert!(known("cow").constraints(&names, false).is_ok(), "of a part of the data");
+        assert!(known("hen").constraints(&names, true).is_ok());
     }
 
     #[test]

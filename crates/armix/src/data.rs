@@ -2,7 +2,7 @@
 
 mod table;
 
-pub use table::{Column, Kind, MAX_COUNT, MAX_REAL, Table};
+pub use table::{Column, Kind, MAX_COUNT, MAX_REAL, MIN_DEVIATION, Table};
 
 use crate::error::{Error, Result};
 use crate::relations::Relations;

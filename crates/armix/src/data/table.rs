@@ -56,6 +56,9 @@ pub const MAX_COUNT: f64 = 2e9;
 /// Larger numbers than this have no squares.
 pub const MAX_REAL: f64 = 1e150;
 
+/// Reals whose standard deviation is smaller, and not 0, have no squares either.
+pub const MIN_DEVIATION: f64 = 1e-140;
+
 /// Reals are rounded to about this share of the range of their column.
 const RESOLUTION: f64 = 0.5 / (1u64 << 51) as f64;
 
@@ -183,6 +186,28 @@ impl Column {
         Some((first.len() + row, far(&new[row])))
     }
 
+    /// The standard deviation of a column of reals, if it is too small to be squared. A column of equal numbers has
+    /// none.
+    pub fn too_narrow(&self) -> Option<f64> {
+        if self.kind != Kind::Real {
+            return None;
+        }
+        let (low, high) =
+            self.observed().fold((f64::MAX, f64::MIN), |(a, b), x| (a.min(x), b.max(x)));
+        let range = high - low;
+        // It is at least range / √(2n): most columns need not be looked at again.
+        let n = self.observed().count().max(1) as f64;
+        if range <= 0.0 || range > 2.0 * n.sqrt() * MIN_DEVIATION {
+            return None;
+        }
+        // In units of the range, in which squares are no problem.
+        let share = |x: f64| (x - low) / range;
+        let mean = self.observed().map(share).sum::<f64>() / n;
+        let squares = self.observed().map(|x| (share(x) - mean) * (share(x) - mean)).sum::<f64>();
+        let sd = range * (squares / n).sqrt();
+        (sd < MIN_DEVIATION).then_some(sd)
+    }
+
     /// Why a value cannot stand in this column.
     fn fault(&self, x: f64) -> Option<String> {
         let whole = x >= 0.0 && x.fract() == 0.0;
@@ -229,6 +254,11 @@ impl Table {
                 if let Some(fault) = column.fault(x) {
                     return Err(Error::new(format!("row {row}, column {at}: {x} {fault}")));
                 }
+            }
+            if let Some(sd) = column.too_narrow() {
+                return Err(Error::new(format!(
+                    "column {at}: its numbers have a standard deviation of {sd:.0e}, at least {MIN_DEVIATION:e} is needed; multiply them"
+                )));
             }
         }
         Ok(Table { columns })
@@ -321,6 +351,24 @@ mod tests {
     }
 
     #[test]
+    fn columns_that_are_too_narrow_are_found() {
+        let narrow = |values: &[f64]| Column::reals(values.to_vec()).too_narrow().is_some();
+        assert!(narrow(&[1.5e-200, 2.25e-200, f64::NAN, -1e-200]) && narrow(&[0.0, 5e-324]));
+        assert!(narrow(&[1e-141, -1e-141, 0.0]));
+        for enough in [
+            &[1e-300, 1.0][..],
+            &[1e-300, 1e-300],
+            &[0.0, 0.0],
+            &[1e-139, -1e-139],
+            &[f64::NAN],
+            &[-1e150, 1e150],
+        ] {
+            assert!(!narrow(enough), "{enough:?}");
+        }
+        assert_eq!(Column::counts(vec![0.0, 1.0]).too_narrow(), None);
+    }
+
+    #[test]
     fn values_must_fit_their_column() {
         let refused = |column: Column, words: &str| {
             let other = Column::counts(vec![0.0; 2]);
@@ -331,6 +379,10 @@ mod tests {
         refused(Column::levels(vec!["a".into()], vec![0.0, 1.0]), "none of the 1 levels");
         refused(Column::counts(vec![0.5, 1.0]), "row 0, column 1: 0.5 is no count");
         refused(Column::reals(vec![0.5, f64::INFINITY]), "inf is not between");
+        refused(
+            Column::reals(vec![1e-200, 2e-200]),
+            "column 1: its numbers have a standard deviation of 5e-201",
+        );
         refused(Column::reals(vec![0.5]), "column 1 has 1 rows");
         assert!(Table::new(vec![]).is_err());
         let table = Table::new(vec![Column::binary(vec![1.0, f64::NAN])]).unwrap();

@@ -1,8 +1,9 @@
 //! Label files: one label a line in input order, or an item and its label on each line.
 
 use super::is_comment;
+use crate::constraints::Index;
 use crate::error::{Error, Result};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Reads one label for each item. A label is any text; equal texts share a block.
 ///
@@ -118,37 +119,35 @@ pub fn parse_together(text: &str) -> Result<Vec<Vec<String>>> {
     lists(text).map(list).collect()
 }
 
-/// Fails at the first line of a file for [`parse_known`] whose item is not one of these.
+/// Fails at the first line of a file for [`parse_known`] whose item is not one of these, or the name of several.
 pub fn check_known(text: &str, names: &[String]) -> Result<()> {
     check_items(names, lists(text).filter(|(_, line)| line != &HEADER), 1)
 }
 
-/// Fails at the first line of a file for [`parse_together`] with an item that is not one of these.
+/// Fails at the first line of a file for [`parse_together`] with an item that is not one of these, or the name of several.
 pub fn check_together(text: &str, names: &[String]) -> Result<()> {
     check_items(names, lists(text), usize::MAX)
 }
 
-/// Looks for so many words of each line.
+/// Looks for so many words of each line, each of which must be the name of one item.
 fn check_items<'a>(
     names: &[String],
-    mut lines: impl Iterator<Item = (usize, Vec<&'a str>)>,
+    lines: impl Iterator<Item = (usize, Vec<&'a str>)>,
     words: usize,
 ) -> Result<()> {
-    let names: HashSet<&str> = names.iter().map(String::as_str).collect();
-    let missing = lines.find_map(|(at, line)| {
-        Some((at, line.into_iter().take(words).find(|item| !names.contains(item))?))
-    });
-    match missing {
-        None => Ok(()),
-        Some((at, item)) => Err(Error::new(format!(
-            "there is no item '{item}' in the data; armix inspect shows the names"
-        ))
-        .at_line(at)),
+    let index = Index::new(names);
+    for (at, line) in lines {
+        for item in line.into_iter().take(words) {
+            index.find(item).map_err(|error| error.at_line(at))?;
+        }
     }
+    Ok(())
 }
 
 /// The words of each line: parted by tabs if it has any, else by commas, else by blanks.
 pub(super) fn lists(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
+    // Some editors begin a file with an invisible byte order mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = text.lines().zip(1..).filter(|(line, _)| !is_comment(line));
     lines.map(|(line, at)| {
         let between = ['\t', ',', ' '].into_iter().find(|&c| line.trim().contains(c));

@@ -380,6 +380,17 @@ fn delimiter(ending: &str, head: &[u8]) -> u8 {
     }
     let line =
         head.split(|&b| b == b'\n').find(|line| !line.is_empty() && line[0] != b'#').unwrap_or(&[]);
+    // Commas are within numbers, if all that something else parts are numbers then.
+    let text = String::from_utf8_lossy(line);
+    let text = text.trim_start_matches('\u{feff}');
+    let is_number = |cell: &str| table::is_number(cell) || table::with_point(cell).is_some();
+    let parts = |c: &&u8| {
+        let mut cells = text.trim().split(**c as char).map(|cell| cell.trim().trim_matches('"'));
+        text.contains(',') && cells.clone().count() > 1 && cells.all(is_number)
+    };
+    if let Some(&c) = [b';', b'\t'].iter().find(parts) {
+        return c;
+    }
     let count = |c: u8| line.iter().filter(|&&b| b == c).count();
     *[b',', b';', b'\t'].iter().rev().max_by_key(|&&c| count(c)).unwrap_or(&b',')
 }

@@ -12,14 +12,17 @@ pub(super) const MISSING: [&str; 6] = ["", "NA", "NaN", "nan", "?", "."];
 /// Reads a table. Cells are trimmed and may stand in quotes; lines that begin with `#` are comments,
 /// and empty lines are skipped. Cells that are empty, `NA`, `NaN`, `nan`, `?` or `.` are missing.
 ///
-/// The first row is a header in three cases:
+/// The first row is a header in these cases:
 /// - There are columns with numbers further down (nothing but numbers and missing cells), and none
 ///   of them has a number in the first row, but at least one has a word there.
+/// - Numbers in the first row name columns as years do, see [`rising_titles`]; and all other cells of it
+///   are words that are new in their columns, or the corner is empty.
 /// - No column has numbers further down; the cells of the first row are words, all different, and
-///   each is new in its column; and some column repeats a word, so that the rows below are data.
+///   each is new in its column; and some column repeats a word or is mostly numbers, or all columns are
+///   empty, so that the rows below are something else.
 /// - It is the only row and all of its cells are different words: then there are no rows.
 ///
-/// A header of numbers is therefore read as data. Without a header the columns are called 1, 2, ….
+/// Other headers of numbers are therefore read as data. Without a header the columns are called 1, 2, ….
 pub(super) fn parse(input: &mut dyn Read, delimiter: u8) -> Result<RawTable> {
     let mut quotes = 0;
     let lines = Lines { input, quotes: &mut quotes, last: b'\n', after_return: false };
@@ -119,33 +122,107 @@ pub(super) fn is_number(cell: &str) -> bool {
     cell.parse::<f64>().is_ok_and(|x| !x.is_nan())
 }
 
+/// A number with a comma where others have a point, as it is written with a point.
+pub(super) fn with_point(cell: &str) -> Option<String> {
+    let (before, after) = cell.split_once(',')?;
+    let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+    let whole = digit(before.chars().last()) && digit(after.chars().next());
+    let one = !before.contains(['.', 'e', 'E']) && !after.contains([',', '.']);
+    let number = format!("{before}.{after}");
+    (whole && one && is_number(&number)).then_some(number)
+}
+
+/// Whether a cell is a number with a point or a comma.
+fn reads_as_number(cell: &str) -> bool {
+    is_number(cell) || with_point(cell).is_some()
+}
+
+/// Whether numbers on top of columns are more likely their names, as years are: there are two or more, whole
+/// and rising, either by one from each to the next or by equal steps within 1500 and 2199; and every one of
+/// them is beyond all numbers below it.
+pub(super) fn rising_titles<'a>(columns: impl Iterator<Item = (&'a str, Vec<&'a str>)>) -> bool {
+    let (mut titles, mut beyond) = (Vec::new(), true);
+    for (title, below) in columns {
+        let title = title.parse().unwrap_or(f64::NAN);
+        let numbers = || below.iter().filter_map(|cell| cell.parse::<f64>().ok());
+        beyond &= numbers().all(|x| x < title) || numbers().all(|x| x > title);
+        titles.push(title);
+    }
+    beyond && rise_evenly(&titles)
+}
+
+/// Whether these are whole numbers that rise by one, or by equal steps within 1500 and 2199.
+fn rise_evenly(titles: &[f64]) -> bool {
+    let [first, second, ..] = titles else { return false };
+    let step = second - first;
+    let years = titles.iter().all(|title| (1500.0..2200.0).contains(title));
+    titles.iter().all(|title| title.fract() == 0.0)
+        && (step == 1.0 || step > 0.0 && years)
+        && titles.windows(2).all(|pair| pair[1] - pair[0] == step)
+}
+
+/// Whether a table that was read without a header may have one all the same: its first row has numbers that
+/// rise evenly, and there are three or more, or they are beyond all numbers below them.
+pub(super) fn may_have_header(table: &RawTable) -> bool {
+    let numbered = table.columns.iter().enumerate().all(|(at, c)| c.name == (at + 1).to_string());
+    if !numbered || table.lines.len() < 2 {
+        return false;
+    }
+    let numeric = table.columns.iter().filter_map(|column| {
+        let mut cells = column.cells.iter().flatten();
+        let first = column.cells.first()?.as_deref()?;
+        let all = cells.all(|cell| is_number(cell));
+        let below = || column.cells[1..].iter().flatten().map(String::as_str).collect();
+        all.then(|| (first, below()))
+    });
+    let numeric: Vec<(&str, Vec<&str>)> = numeric.collect();
+    let titles: Vec<f64> =
+        numeric.iter().map(|(title, _)| title.parse().unwrap_or(f64::NAN)).collect();
+    rise_evenly(&titles) && titles.len() > 2 || rising_titles(numeric.into_iter())
+}
+
 fn is_header(first: &[String], below: &RawTable) -> bool {
-    let is_word = |cell: &str| !MISSING.contains(&cell) && !is_number(cell);
+    let is_word = |cell: &str| !MISSING.contains(&cell) && !reads_as_number(cell);
     let different = || first.iter().collect::<HashSet<_>>().len() == first.len();
     if below.lines.is_empty() {
         return first.iter().all(|cell| is_word(cell)) && different();
     }
-    let numeric: Vec<&String> = first
-        .iter()
-        .zip(&below.columns)
-        .filter(|(_, column)| {
-            let mut present = column.cells.iter().flatten().peekable();
-            present.peek().is_some() && present.all(|cell| is_number(cell))
-        })
-        .map(|(cell, _)| cell)
-        .collect();
-    if !numeric.is_empty() {
-        return !numeric.iter().any(|cell| is_number(cell))
-            && numeric.iter().any(|cell| is_word(cell));
-    }
     let is_new = |(cell, column): (&String, &RawColumn)| {
         is_word(cell) && !column.cells.iter().flatten().any(|below| below == cell)
     };
+    let is_numeric = |column: &RawColumn| {
+        let mut present = column.cells.iter().flatten().peekable();
+        present.peek().is_some() && present.all(|cell| reads_as_number(cell))
+    };
+    let (numeric, others): (Vec<_>, Vec<_>) =
+        first.iter().zip(&below.columns).partition(|(_, column)| is_numeric(column));
+    if !numeric.is_empty() {
+        if !numeric.iter().any(|(cell, _)| reads_as_number(cell)) {
+            return numeric.iter().any(|(cell, _)| is_word(cell));
+        }
+        let is_corner = |cell: &String| cell.is_empty() && std::ptr::eq(cell, &first[0]);
+        let (titles, words): (Vec<_>, Vec<_>) =
+            numeric.into_iter().partition(|(cell, _)| is_number(cell));
+        let words: Vec<_> = words.into_iter().chain(others).collect();
+        return !words.is_empty()
+            && words.iter().all(|&(cell, column)| is_new((cell, column)) || is_corner(cell))
+            && rising_titles(titles.into_iter().map(|(cell, column)| {
+                (cell.as_str(), column.cells.iter().flatten().map(String::as_str).collect())
+            }));
+    }
     let repeats = |column: &RawColumn| {
         let mut seen = HashSet::new();
         !column.cells.iter().flatten().all(|cell| seen.insert(cell))
     };
-    different() && first.iter().zip(&below.columns).all(is_new) && below.columns.iter().any(repeats)
+    // One cell that is wrong does not make the words on top of numbers data.
+    let mostly_numbers = |column: &RawColumn| {
+        let present = column.cells.iter().flatten();
+        2 * present.clone().filter(|cell| reads_as_number(cell)).count() > present.count()
+    };
+    let nothing = || below.columns.iter().all(|column| column.cells.iter().all(Option::is_none));
+    different()
+        && first.iter().zip(&below.columns).all(is_new)
+        && (below.columns.iter().any(|c| repeats(c) || mostly_numbers(c)) || nothing())
 }
 
 fn refused(error: csv::Error) -> Error {
@@ -218,9 +295,49 @@ mod tests {
         assert_eq!(names("n,n\ny,y\ny,y\n"), ["1", "2"], "the same word twice");
         assert_eq!(names("ann\nbob\ncid\n"), ["1"], "nothing is repeated");
         assert_eq!(names("a,1\nx,1\ny,0\n"), ["1", "2"], "a header of numbers is data");
+        // Years are no data where nothing below is like them, in tables that have words on top, too.
+        assert_eq!(names("who,2019,2020\nx,1,5\ny,2,4\n"), ["who", "2019", "2020"]);
+        assert_eq!(names(",1990,2000\nx,1,5\ny,2,4\n"), ["1", "1990", "2000"]);
+        assert_eq!(names("id,1990,2000\n1,1,5\n2,2,4\n"), ["id", "1990", "2000"]);
+        assert_eq!(names("a,b,7,8\nx,y,1,5\nz,y,2,4\n"), ["a", "b", "7", "8"]);
+        assert_eq!(names("x,2019,2020\nx,1,5\ny,2,4\n")[0], "1", "the word comes again");
+        assert_eq!(names("x,2019,2020\ny,1,5\nz,2022,4\n")[0], "1", "numbers like that below");
+        assert_eq!(names("x,2020,2019\ny,1,5\nz,2,4\n")[0], "1", "not rising");
+        assert_eq!(names("x,331,1000\ny,67,200\nz,3,4\n")[0], "1", "not by one, no years");
+        assert_eq!(names("2019,2020\n1,5\n2,4\n"), ["1", "2"], "all numbers");
+        assert_eq!(names("a,b\n?,NA\n?,.\n"), ["a", "b"], "nothing below");
+        let commas = parse(&mut &b"a;b\n1,5;2,25\n3,5;-1,0\n0,5;1e3\n"[..], b';').unwrap();
+        assert_eq!((&*commas.columns[1].name, commas.rows()), ("b", 3), "decimal commas");
+        // A wrong cell does not make the header data.
+        assert_eq!(names("x\n1\n3\nn.a.\n5\n"), ["x"]);
+        assert_eq!(names("x,y\n1,2\n3,4\n5,N/A\nNULL,3\n"), ["x", "y"]);
         assert!(csv("a,b\n").unwrap_err().to_string().contains("no rows"));
         assert!(csv("# a\n\n").unwrap_err().to_string().contains("empty"));
         assert_eq!(csv("1,0").unwrap().rows(), 1);
+    }
+
+    #[test]
+    fn doubtful_first_rows() {
+        let doubtful = |text: &str| may_have_header(&csv(text).unwrap());
+        assert!(doubtful("2019,2020,2021\n1,5,3\n4,4,2\n") && doubtful("2019,2020\n1,5\n4,4\n"));
+        assert!(doubtful("who,1,2,3\nx,1,5,3\ny,2,4,4\n"));
+        for ordinary in
+            ["0,1\n1,0\n", "1,2\n2,3\n1,2\n", "x,1\ny,0\n", "a,b\n1,2\n", "1,0,1\n0,1,1\n"]
+        {
+            assert!(!doubtful(ordinary), "{ordinary}");
+        }
+    }
+
+    #[test]
+    fn decimal_commas() {
+        assert_eq!(
+            ["1,5", "-0,25", "1,5e3"].map(with_point),
+            ["1.5", "-0.25", "1.5e3"].map(|x| Some(x.to_string()))
+        );
+        assert_eq!(
+            ["1.5", "1,2,3", "1.234,5", "a,b", "1,", ",5", "1e3,5"].map(with_point),
+            [const { None }; 7]
+        );
     }
 
     #[test]

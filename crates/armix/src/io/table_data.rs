@@ -2,9 +2,12 @@
 
 use super::coding::{Coding, Codings, WORDS, are_words, is_zero_one};
 use super::raw::{RawColumn, RawTable};
-use super::table::is_number;
-use crate::data::{BinaryTable, Column, Data, Dataset, Kind, MAX_COUNT, MAX_REAL, MISSING, Table};
+use super::table::{is_number, may_have_header, with_point};
+use crate::data::{
+    BinaryTable, Column, Data, Dataset, Kind, MAX_COUNT, MAX_REAL, MIN_DEVIATION, MISSING, Table,
+};
 use crate::error::{Error, Result};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Columns with one of these names hold known groups, unless they are zeros and ones.
@@ -92,6 +95,8 @@ pub struct ColumnInfo {
 
 /// What each column of a table holds.
 pub fn column_types(table: &RawTable) -> Vec<ColumnInfo> {
+    let pointed = with_points(table, table).map_or(Cow::Borrowed(table), |(table, _)| table);
+    let table = &*pointed;
     let info = |column: &RawColumn| {
         let values = distinct(column);
         let missing = column.cells.iter().filter(|c| c.is_none()).count();
@@ -119,7 +124,7 @@ struct Roles {
 }
 
 fn roles(table: &RawTable, options: &TableOptions) -> Result<Roles> {
-    let mut notes = Vec::new();
+    let mut notes = notes_on_header(table);
     let find = |name: &Option<String>| name.as_ref().map(|n| find(table, n)).transpose();
     let chosen = options.columns.as_ref();
     let chosen = chosen.map(|names| select(table, names)).transpose()?;
@@ -133,11 +138,16 @@ fn roles(table: &RawTable, options: &TableOptions) -> Result<Roles> {
         )));
     }
     let first = table.columns.first();
-    let by_default = first.is_some_and(names_rows) && !is_chosen(0) && label != Some(0);
+    let counts_rows = counts_rows(table);
+    let by_default =
+        (counts_rows || first.is_some_and(names_rows)) && !is_chosen(0) && label != Some(0);
     let id = named.or(by_default.then_some(0));
     if let Some(column) = id.map(|at| &table.columns[at]) {
         if named.is_none() && column.cells.iter().flatten().any(|cell| is_number(cell)) {
-            notes.push(format!("column '{}' was taken for the names of the rows", column.name));
+            notes.push(match counts_rows && column.name == "1" {
+                true => "the first column, which has no title and counts the rows, was taken for their names (to cluster by it, choose it with --columns)".into(),
+                false => format!("column '{}' was taken for the names of the rows", column.name),
+            });
         }
         let mut seen = HashSet::new();
         if let Some(name) = column.cells.iter().flatten().find(|&cell| !seen.insert(cell)) {
@@ -179,11 +189,20 @@ pub(super) fn names_and_data(
 /// A table as it is clustered: if all of its columns are zeros and ones, or two words, as these, else as
 /// columns of any types.
 pub fn tabular(table: &RawTable, options: &TableOptions) -> Result<Dataset> {
+    let (table, notes) = with_points(table, table)?;
+    let mut dataset = tabular_with_points(&table, options)?;
+    dataset.notes.splice(0..0, notes);
+    Ok(dataset)
+}
+
+/// The same for a table whose numbers have points.
+fn tabular_with_points(table: &RawTable, options: &TableOptions) -> Result<Dataset> {
+    wanted_types(table, &roles(table, options)?.data, options)?;
     let typed = options.types.iter().any(|(_, kind)| *kind != Kind::Binary);
     match options.all {
-        Some(Kind::Binary) if !typed => return binary(table, options),
+        Some(Kind::Binary) if !typed => return zeros_and_ones(table, options),
         None if !typed && roles(table, options)?.data.iter().all(|&at| seems_binary(table, at)) => {
-            return binary(table, options);
+            return zeros_and_ones(table, options);
         }
         _ => {}
     }
@@ -199,6 +218,12 @@ pub fn tabular(table: &RawTable, options: &TableOptions) -> Result<Dataset> {
                 table.columns[at].name
             ));
         }
+        if let Some(sd) = column.too_narrow() {
+            return Err(Error::new(format!(
+                "the numbers of column '{}' are too small: their standard deviation is {sd:.0e}, at least {MIN_DEVIATION:e} is needed; multiply them all by the same number (change the unit), or leave the column out with --columns",
+                table.columns[at].name
+            )));
+        }
         columns.push(column);
     }
     notes.extend(codings.notes());
@@ -211,6 +236,8 @@ fn seems_binary(table: &RawTable, at: usize) -> bool {
 
 /// What each column of a table is and why; `None` where it is no data, or cannot be.
 pub fn types(table: &RawTable, options: &TableOptions) -> Result<Vec<(Option<Kind>, String)>> {
+    let (table, _) = with_points(table, table)?;
+    let table = &*table;
     let Roles { id, data, .. } = roles(table, options)?;
     let kinds = kinds(table, &data, options)?;
     let mut all: Vec<(Option<Kind>, String)> =
@@ -224,18 +251,39 @@ pub fn types(table: &RawTable, options: &TableOptions) -> Result<Vec<(Option<Kin
     Ok(all)
 }
 
-/// The type of each data column, and the reason.
-fn kinds(table: &RawTable, data: &[usize], options: &TableOptions) -> Result<Vec<(Kind, String)>> {
+/// The types that were asked for, one for each column of the table.
+fn wanted_types(
+    table: &RawTable,
+    data: &[usize],
+    options: &TableOptions,
+) -> Result<Vec<Option<Kind>>> {
     let mut wanted = vec![None; table.columns.len()];
     for (name, kind) in &options.types {
         let at = find(table, name)?;
         if !data.contains(&at) {
+            let why = match options.columns {
+                Some(_) => {
+                    "this column is not among those that --columns chooses; add it there, or leave its type out"
+                }
+                None => {
+                    "this column is no data, but names or known groups; choose it with --columns"
+                }
+            };
+            return Err(Error::new(format!("--types {name}={kind}: {why}")));
+        }
+        if let Some(before) = wanted[at].replace(*kind) {
             return Err(Error::new(format!(
-                "--types {name}={kind}: this column is no data, but names or known groups; choose it with --columns"
+                "--types {name}={kind}: the type of column '{}' is given already, as {before}; leave one out",
+                table.columns[at].name
             )));
         }
-        wanted[at] = Some(*kind);
     }
+    Ok(wanted)
+}
+
+/// The type of each data column, and the reason.
+fn kinds(table: &RawTable, data: &[usize], options: &TableOptions) -> Result<Vec<(Kind, String)>> {
+    let wanted = wanted_types(table, data, options)?;
     let kind = |&at: &usize| {
         if let Some(kind) = wanted[at] {
             return Ok((kind, "as --types says".to_string()));
@@ -305,20 +353,13 @@ fn typed_column(
     kind: Kind,
     codings: &mut Codings,
 ) -> Result<Column> {
-    let numbers = |fits: fn(f64) -> bool, what: &str| -> Result<Vec<f64>> {
+    let numbers = || -> Result<Vec<f64>> {
         let cells = column.cells.iter().enumerate();
         let number = |(row, cell): (usize, &Option<String>)| {
             let Some(cell) = cell else { return Ok(f64::NAN) };
-            let number = cell.parse::<f64>().ok().filter(|&x| fits(x));
-            number.ok_or_else(|| {
-                let message = format!("which is no {what}");
-                odd_cell(
-                    table,
-                    column,
-                    row,
-                    &message,
-                    "choose another type with --types, or other columns with --columns",
-                )
+            let other = "choose another type with --types, or other columns with --columns";
+            number_of(kind, cell).map_err(|(why, smaller)| {
+                odd_cell(table, column, row, &why, smaller.unwrap_or(other))
             })
         };
         cells.map(number).collect()
@@ -347,12 +388,34 @@ fn typed_column(
             let values = column.cells.iter().map(code).collect();
             Column::levels(names, values)
         }
-        Kind::Count => Column::counts(numbers(
-            |x| x >= 0.0 && x.fract() == 0.0 && x <= MAX_COUNT,
-            "count (a whole number from 0 on)",
-        )?),
-        Kind::Real => Column::reals(numbers(|x| x.abs() <= MAX_REAL, "number")?),
+        Kind::Count => Column::counts(numbers()?),
+        Kind::Real => Column::reals(numbers()?),
     })
+}
+
+/// The number in a cell of a column of counts or reals; or why there is none, and what to do if it is only too
+/// large.
+fn number_of(kind: Kind, cell: &str) -> std::result::Result<f64, (String, Option<&'static str>)> {
+    let number = cell.parse::<f64>().unwrap_or(f64::NAN);
+    // What is written with digits, but has none of its own, as inf.
+    let digits = cell.contains(|c: char| c.is_ascii_digit());
+    let is_count = number >= 0.0 && (number.fract() == 0.0 || number.is_infinite());
+    match kind {
+        Kind::Count if is_count && number <= MAX_COUNT => Ok(number),
+        Kind::Count if is_count && digits => Err((
+            format!("which is too large for a count: at most {MAX_COUNT:e}"),
+            Some("call the column real with --types, or choose other columns with --columns"),
+        )),
+        Kind::Count => Err(("which is no count (a whole number from 0 on)".into(), None)),
+        _ if number.abs() <= MAX_REAL => Ok(number),
+        _ if digits && !number.is_nan() => Err((
+            format!("which is too large: numbers may be up to {MAX_REAL:e} away from 0"),
+            Some(
+                "correct it, divide the whole column by the same number, or choose other columns with --columns",
+            ),
+        )),
+        _ => Err(("which is no number".into(), None)),
+    }
 }
 
 /// An error about a cell, which names its place.
@@ -397,6 +460,13 @@ fn finish(
 /// The zeros and ones of a table. Columns of two other values are coded, which the notes say, as they
 /// say how many cells are missing; what cannot be coded is an error.
 pub fn binary(table: &RawTable, options: &TableOptions) -> Result<Dataset> {
+    let (table, notes) = with_points(table, table)?;
+    let mut dataset = zeros_and_ones(&table, options)?;
+    dataset.notes.splice(0..0, notes);
+    Ok(dataset)
+}
+
+fn zeros_and_ones(table: &RawTable, options: &TableOptions) -> Result<Dataset> {
     let Roles { id, data, mut notes } = roles(table, options)?;
     let mut codings = Codings::default();
     let mut cells = vec![0u8; table.rows() * data.len()];
@@ -487,6 +557,115 @@ fn names_rows(column: &RawColumn) -> bool {
         && (words && 10 * different >= 9 * rows || called && different == rows)
         && !is_zero_one(column)
         && !WORDS.iter().any(|&pair| are_words(column, pair))
+}
+
+/// Whether the first column has no title, though there is a header, and counts the rows from 0 or 1, as
+/// programs write it that number rows.
+fn counts_rows(table: &RawTable) -> bool {
+    let Some(column) = table.columns.first() else { return false };
+    let header = table.columns.iter().zip(1..).any(|(c, at): (_, usize)| c.name != at.to_string());
+    let untitled = column.name == "1" || column.name == "Unnamed: 0";
+    let counts = |from: usize| {
+        let number = |cell: &Option<String>| cell.as_ref().and_then(|c| c.parse::<usize>().ok());
+        column.cells.iter().zip(from..).all(|(cell, row)| number(cell) == Some(row))
+    };
+    let several = table.columns.len() > 1 && table.lines.len() > 1;
+    several && header && untitled && (counts(0) || counts(1))
+}
+
+/// What is doubtful about the first line of a file.
+fn notes_on_header(table: &RawTable) -> Vec<String> {
+    let few = |cells: Vec<&str>| match cells.len() {
+        0..=5 => cells.join(", "),
+        _ => format!("{}, …", cells[..5].join(", ")),
+    };
+    if may_have_header(table) {
+        let first = table.columns.iter().map(|c| c.cells[0].as_deref().unwrap_or(""));
+        return vec![format!(
+            "the first line was taken for a row, not for the names of the columns: {} (if it has their names, write a letter before numbers)",
+            few(first.collect())
+        )];
+    }
+    let names: Vec<&str> = table.columns.iter().map(|c| &*c.name).collect();
+    let years = |(name, at): (&&str, usize)| is_number(name) && *name != at.to_string();
+    if !table.lines.is_empty() && names.iter().zip(1..).any(years) {
+        return vec![format!(
+            "the first line was taken for the names of the columns, though some are numbers: {}",
+            few(names)
+        )];
+    }
+    Vec::new()
+}
+
+/// A table whose numbers are written with points, if some had commas, and notes on these columns. A comma before
+/// three digits may part thousands, which is an error, unless another one in this table or in that which it is
+/// `like` cannot.
+pub(crate) fn with_points<'a>(
+    table: &'a RawTable,
+    like: &RawTable,
+) -> Result<(Cow<'a, RawTable>, Vec<String>)> {
+    let commas = |column: &&RawColumn| has_commas(column);
+    let sure = |table: &RawTable| {
+        let mut cells = table.columns.iter().filter(commas).flat_map(|c| c.cells.iter().flatten());
+        cells.any(|cell| with_point(cell).is_some() && !may_part_thousands(cell))
+    };
+    if !table.columns.iter().any(has_commas) {
+        return Ok((Cow::Borrowed(table), Vec::new()));
+    }
+    let sure = sure(table) || sure(like);
+    let mut pointed = table.clone();
+    let mut names = Vec::new();
+    for (column, new) in table.columns.iter().zip(&mut pointed.columns) {
+        if !has_commas(column) {
+            continue;
+        }
+        let rows = |test: fn(&str) -> bool| {
+            column.cells.iter().position(|cell| cell.as_ref().is_some_and(|c| test(c)))
+        };
+        let comma = rows(|cell| with_point(cell).is_some()).unwrap_or(0);
+        if !sure {
+            let why = "in which the comma may stand before decimals or part thousands";
+            let remedy = "write numbers with a point before decimals and nothing between thousands";
+            return Err(odd_cell(table, column, comma, why, remedy));
+        }
+        if rows(|cell| is_number(cell) && cell.contains('.')).is_some() {
+            let why = "with a comma, but other cells hold numbers with a point";
+            let remedy = "write all of them with a point before decimals";
+            return Err(odd_cell(table, column, comma, why, remedy));
+        }
+        for cell in new.cells.iter_mut().flatten() {
+            if let Some(number) = with_point(cell) {
+                *cell = number;
+            }
+        }
+        names.push(format!("'{}'", column.name));
+    }
+    let more = names.len().saturating_sub(5);
+    names.truncate(5);
+    let more = if more > 0 { format!(" and {more} more columns") } else { String::new() };
+    let note =
+        format!("commas in the numbers of {}{more} were read as decimal points", names.join(", "));
+    Ok((Cow::Owned(pointed), vec![note]))
+}
+
+/// Whether a column has numbers with commas, and nothing else than numbers but for a few mistakes.
+fn has_commas(column: &RawColumn) -> bool {
+    let (mut present, mut commas, mut others) = (0usize, 0usize, 0usize);
+    for cell in column.cells.iter().flatten() {
+        present += 1;
+        match cell.contains(',') && with_point(cell).is_some() {
+            true => commas += 1,
+            false => others += usize::from(!is_number(cell)),
+        }
+    }
+    commas > 0 && 2 * commas > others && (10 * others <= present || others == 1 && present > 2)
+}
+
+fn may_part_thousands(cell: &str) -> bool {
+    let cell = cell.trim_start_matches(['+', '-']);
+    cell.split_once(',').is_some_and(|(before, after)| {
+        (1..=3).contains(&before.len()) && !before.starts_with('0') && after.len() == 3
+    })
 }
 
 fn is_whole(value: &str) -> bool {
@@ -627,6 +806,29 @@ mod tests {
         );
         let unknown = vec![("who".to_string(), Real)];
         refused(TableOptions { types: unknown, ..default.clone() }, &["no data"]);
+        let age = |kinds: &[Kind]| kinds.iter().map(|&kind| ("age".to_string(), kind)).collect();
+        let legs = TableOptions { types: age(&[Real]), ..options(&["legs"]) };
+        refused(legs, &["--types age=real", "not among those that --columns chooses"]);
+        let twice = TableOptions { types: age(&[Real, Count]), ..default.clone() };
+        refused(twice, &["--types age=count", "given already, as real"]);
+        let by_number = vec![("fed".to_string(), Binary), ("6".to_string(), Binary)];
+        refused(TableOptions { types: by_number, ..options(&["fed"]) }, &["given already"]);
+        // Numbers that are too large or too small are called so.
+        let large = |text: &str, kind: Kind, words: &[&str]| {
+            let error = tabular(&raw(text), &all(kind)).unwrap_err().to_string();
+            assert!(words.iter().all(|word| error.contains(word)), "{error}");
+        };
+        large("a\n1\n9007199254740993\n", Count, &["line 3", "too large for a count: at most 2e9"]);
+        large("a\n1\ninf\n", Count, &["line 3", "no count"]);
+        large("a\n1\n1e151\n", Real, &["line 3", "too large: numbers may be up to 1e150"]);
+        large("a\n1\n-1e999\n", Real, &["line 3", "too large"]);
+        large("a\n1\ninf\n", Real, &["line 3", "no number"]);
+        large(
+            "a,b\n1.5e-200,0.5\n2.25e-200,1\n",
+            Real,
+            &["column 'a'", "standard deviation is 4e-201", "multiply"],
+        );
+        assert!(tabular(&raw("a,b\n1e-300,1e-300\n1.0,1e-300\n"), &all(Real)).is_ok());
         // Zeros and ones stay what they were, unless they are to be something else.
         let zeros = raw("a,b\n1,0\n0,0\n1,1\n");
         assert_eq!(tabular(&zeros, &default).unwrap(), binary(&zeros, &default).unwrap());
@@ -634,6 +836,68 @@ mod tests {
         let words = raw("a,b\n1,mm\n0,nn\n1,oo\n0,pp\n");
         let error = tabular(&words, &default).unwrap_err().to_string();
         assert!(error.contains("column 'b' holds words like 'mm'"), "{error}");
+    }
+
+    #[test]
+    fn decimal_commas_are_read() {
+        let text = "a;b;c\n1,5;2,25;x\n3,5;-1,0;y\n0,5;1e3;x\n1,125;?;y\n";
+        let table = table::parse(&mut text.as_bytes(), b';').unwrap();
+        let data = tabular(&table, &TableOptions::default()).unwrap();
+        assert_eq!(typed(&data).columns()[0].cells(), [1.5, 3.5, 0.5, 1.125]);
+        assert_eq!(typed(&data).columns()[1].cells()[..3], [2.25, -1.0, 1000.0]);
+        assert_eq!(data.notes[0], "commas in the numbers of 'a', 'b' were read as decimal points");
+        let kinds = column_types(&table);
+        assert_eq!((kinds[0].kind, kinds[1].kind), (ColumnKind::Real, ColumnKind::Real));
+        assert_eq!(types(&table, &TableOptions::default()).unwrap()[0].0, Some(Kind::Real));
+        let quoted = raw("a,b\n\"1,5\",1\n\"2,5\",0\n\"1,5\",0\n");
+        let data = tabular(&quoted, &TableOptions::default()).unwrap();
+        assert_eq!(typed(&data).columns()[0].cells(), [1.5, 2.5, 1.5]);
+        let refused = |text: &str, words: &[&str]| {
+            let error = tabular(&raw(text), &TableOptions::default()).unwrap_err().to_string();
+            assert!(words.iter().all(|word| error.contains(word)), "{error}");
+        };
+        refused(
+            "a\n\"1,250\"\n950\n\"2,000\"\n",
+            &["line 2", "column 'a' holds '1,250'", "thousands"],
+        );
+        refused("a\n1.5\n\"2,5\"\n\"3,5\"\n", &["line 3", "'2,5', with a comma"]);
+        refused("a\n\"1,5\"\n\"2,5\"\nn.a.\n\"3,5\"\n", &["line 4", "'n.a.'"]);
+        let words = raw("a\n\"1,2\"\n\"1,2,3\"\nx\n\"1,2\"\n\"1,2,3\"\nx\n");
+        let data = tabular(&words, &TableOptions::default()).unwrap();
+        assert_eq!(typed(&data).columns()[0].names(), ["1,2", "1,2,3", "x"], "these are levels");
+    }
+
+    #[test]
+    fn columns_that_count_rows_name_them() {
+        let table = raw(",a,b\n0,1,0\n1,0,1\n2,1,1\n3,1,0\n4,0,0\n");
+        let data = tabular(&table, &TableOptions::default()).unwrap();
+        assert_eq!((data.columns.len(), &*data.names[4]), (2, "4"));
+        assert!(
+            data.notes[0].starts_with("the first column, which has no title"),
+            "{:?}",
+            data.notes
+        );
+        let chosen = tabular(&table, &options(&["1", "a"])).unwrap();
+        assert_eq!(chosen.columns, ["1", "a"]);
+        let columns =
+            |text: &str| tabular(&raw(text), &TableOptions::default()).unwrap().columns.len();
+        assert_eq!(columns("Unnamed: 0,a\n1,0\n2,1\n3,1\n"), 1);
+        assert_eq!(columns(",a\n0,0\n1,1\n0,1\n"), 2, "counts nothing");
+        assert_eq!(columns("0,1\n1,0\n2,1\n"), 2, "no header");
+    }
+
+    #[test]
+    fn doubtful_headers_are_noted() {
+        let notes =
+            |text: &str| tabular(&raw(text), &TableOptions::default()).unwrap().notes.join("\n");
+        let row = notes("2019,2020,2021\n1,5,3\n2,4,4\n");
+        assert!(
+            row.contains("the first line was taken for a row") && row.contains("2019, 2020"),
+            "{row}"
+        );
+        let names = notes("who,2019,2020\nx,1,5\ny,2,4\n");
+        assert!(names.contains("for the names of the columns, though some are numbers"), "{names}");
+        assert_eq!(notes("1,2\n2,3\n1,2\n"), "");
     }
 
     #[test]
