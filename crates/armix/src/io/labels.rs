@@ -148,7 +148,7 @@ fn check_items<'a>(
 }
 
 /// The words of each line: parted by tabs if it has any, else by commas, else by blanks.
-pub(super) fn lists(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
+fn lists(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
     let lines = text.lines().zip(1..).filter(|(line, _)| !is_comment(line));
     lines.map(|(line, at)| {
         let between = ['\t', ',', ' '].into_iter().find(|&c| line.trim().contains(c));

@@ -94,14 +94,15 @@ pub struct Options {
 
 /// Reads and prepares a file.
 pub fn read(path: &Path, options: &Options) -> Result<Dataset> {
-    if path.extension().is_some_and(|ending| ending == "json") {
-        let mut opened = container::open(path)?;
+    let mut opened = container::open(path)?;
+    let is_json = |name: &Path| name.extension().is_some_and(|ending| ending == "json");
+    if is_json(path) || is_json(Path::new(&opened.name)) {
         let bytes = read_all(&mut opened.reader, LIMIT).map_err(|error| error.in_file(path))?;
         let parsed = text(bytes).and_then(|text| relations_json::parse(&text));
         return parsed.map_err(|error| error.in_file(path));
     }
-    let (_, raw) = read_raw(path, options.wanted)?;
-    prepare(raw, options).map_err(|error| error.in_file(path))
+    let read = parse(&mut opened, options.wanted).and_then(|(_, raw)| prepare(raw, options));
+    read.map_err(|error| error.in_file(path))
 }
 
 /// Prepares what a file says.
@@ -243,7 +244,8 @@ fn parse_columns(
     let head = reader.fill_buf().map_err(container::failed)?;
     let comma = delimiter(ending, head);
     let shown = String::from_utf8_lossy(head).into_owned();
-    let commas = data_lines(&shown).next().is_some_and(|line| line.contains(','));
+    let outside = |line: &str| line.split('"').step_by(2).any(|text| text.contains(','));
+    let commas = data_lines(&shown).next().is_some_and(outside);
     let is_table_file = matches!(ending, "csv" | "tsv") || (commas && ending != "edges");
     let few = looks_like_edges(&shown, is_table_file);
     let parse_table =
@@ -259,9 +261,10 @@ fn parse_columns(
             let certain = wanted == Some(Wanted::Network) || !is_table_file;
             match square {
                 Ok(raw)
-                    if wanted == Some(Wanted::Network)
+                    if certain
                         || (raw.hidden.is_empty()
-                            && (certain || (!raw.directed && is_square(&as_text, comma)))) =>
+                            && !raw.directed
+                            && is_square(&as_text, comma)) =>
                 {
                     Ok((Format::Matrix, Raw::Network(raw)))
                 }
@@ -295,7 +298,9 @@ fn looks_like_edges(head: &str, is_table_file: bool) -> bool {
     };
     let fields = |line: &str| {
         let blank = |c: char| c.is_whitespace() || ",;".contains(c);
-        line.split(blank).filter(|f| !f.is_empty()).map(str::to_lowercase).collect::<Vec<_>>()
+        let words = || line.split(blank).filter(|f| !f.is_empty()).map(str::to_string).collect();
+        let columns: Vec<String> = edges::columns(line).unwrap_or_else(words);
+        columns.iter().map(|field| field.to_lowercase()).collect::<Vec<_>>()
     };
     let mut lines = data_lines(whole).map(fields);
     let Some(first) = lines.next() else { return !is_table_file };
