@@ -62,4 +62,9 @@ fn what_cannot_be_is_refused() {
         assert!(said.contains(message), "{options}: {said}");
         assert!(!folder.path().join("run").exists(), "{options} left something behind");
     }
+    write("sides.txt", "EVELYN\tE1\n");
+    write("g.edges", "EVELYN E1\nLAURA E1\nLAURA E2\n");
+    let line = format!("fit g.edges --bipartite {SMALL} --together sides.txt --out run");
+    let said = refuse(folder.armix(&line));
+    assert!(said.contains("'EVELYN' and 'E1' are on two sides"), "{said}");
 }

@@ -52,6 +52,8 @@ impl Beforehand {
 pub struct Constraints {
     units: Arc<Units>,
     most_blocks: Option<usize>,
+    /// The names of all items, for messages, if some are tied.
+    names: Arc<[String]>,
 }
 
 /// Items that are always moved together. An item that nothing is known about is a unit by itself.
@@ -162,7 +164,8 @@ impl Constraints {
             )));
         }
         let most_blocks = most_blocks.filter(|&most| most < n);
-        Ok(Constraints { units: Arc::new(units), most_blocks })
+        let names = if units.leader.is_empty() { Arc::default() } else { names.into() };
+        Ok(Constraints { units: Arc::new(units), most_blocks, names })
     }
 
     /// Refuses what cannot be if no block has items of two sides.
@@ -175,9 +178,9 @@ impl Constraints {
             (0..sides.len()).map(Item::new).find(|&i| side(i) != side(self.units.leader(i)));
         match mixed {
             Some(item) => Err(Error::new(format!(
-                "items {} and {} (counted from 0) are on two sides, but are known to be of one group or to belong together",
-                self.units.leader(item).index(),
-                item.index()
+                "'{}' and '{}' are on two sides, but are known to be of one group or to belong together: correct --known or --together",
+                self.names[self.units.leader(item).index()],
+                self.names[item.index()]
             ))),
             None => Ok(()),
         }
