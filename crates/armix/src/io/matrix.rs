@@ -131,7 +131,11 @@ fn separator(line: &str) -> Option<char> {
 
 /// The cells of a line, without blanks around them or their quotation marks. A separator at the end
 /// ends the last cell.
-fn split<'a>(line: &'a str, separator: Option<char>, cells: &mut Vec<Cow<'a, str>>) -> Result<()> {
+pub(super) fn split<'a>(
+    line: &'a str,
+    separator: Option<char>,
+    cells: &mut Vec<Cow<'a, str>>,
+) -> Result<()> {
     cells.clear();
     if !line.contains('"') {
         match separator {

@@ -279,7 +279,12 @@ fn parse_columns(
 /// columns have names, the rows have the same.
 fn is_square(text: &str, comma: u8) -> bool {
     let cells = |line: &str| -> Vec<String> {
-        line.split(comma as char).map(|c| c.trim().trim_matches('"').to_string()).collect()
+        if !line.contains('"') {
+            return line.split(comma as char).map(|cell| cell.trim().to_string()).collect();
+        }
+        let mut cells = Vec::new();
+        let split = matrix::split(line, Some(comma as char), &mut cells);
+        split.map_or(Vec::new(), |()| cells.iter().map(ToString::to_string).collect())
     };
     let mut lines = data_lines(text).map(cells);
     let Some(first) = lines.next() else { return false };
