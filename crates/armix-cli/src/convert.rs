@@ -3,6 +3,7 @@
 use crate::data::{self, DataArgs};
 use crate::output::say;
 use armix::builtin;
+use armix::data::Data;
 use armix::error::{Error, Result};
 use armix::io;
 use std::path::{Path, PathBuf};
@@ -10,8 +11,9 @@ use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
-Networks are written as .edges, .txt (edge list), .csv (matrix), .mtx, .net, .gml, .graphml, .smat, .mat, .npy or .npz,
-tables as .csv, .tsv or .npy; any of them also with .gz.
+Networks are written as .edges, .txt (edge list), .csv (matrix), .mtx, .net, .gml, .graphml, .smat, .mat, .npy, .npz or .json,
+tables as .csv, .tsv or .npy; any of them also with .gz. Only .json keeps the two sides of bipartite networks, pairs that
+were not observed, and several relations.
 
 Examples:
   armix convert Reed98.mat reed98.edges
@@ -35,7 +37,8 @@ Examples:
   armix generate mixture:4,50,20,0.1 rows.csv
   armix generate grid:100x100 grid.mtx.gz")]
 pub(crate) struct GenerateArgs {
-    /// planted:K,size,p_in,p_out, mixture:K,size,columns,noise, grid:WxH or bernoulli-1, -2, -3
+    /// planted:K,size,p_in,p_out, mixture:K,size,columns,noise, levels:K,size,columns, counts:K,size,columns,
+    /// reals:K,size,columns, grid:WxH or bernoulli-1, -2, -3
     what: String,
 
     /// The file to write; its ending says the format
@@ -64,6 +67,14 @@ pub(crate) fn generate(args: &GenerateArgs) -> Result<ExitCode> {
 
 fn write(dataset: &armix::data::Dataset, out: &Path) -> Result<ExitCode> {
     io::write(dataset, out)?;
+    let ending = |path: &Path| path.extension().unwrap_or_default().to_ascii_lowercase();
+    let plain = if ending(out) == "gz" { out.with_extension("") } else { out.to_path_buf() };
+    if let Data::Relations(relations) = &dataset.data
+        && relations.sides().is_some()
+        && ending(&plain) != "json"
+    {
+        say("  the two sides are not kept in this format; .json keeps them");
+    }
     say(&data::describe(&out.display().to_string(), dataset));
     Ok(ExitCode::SUCCESS)
 }

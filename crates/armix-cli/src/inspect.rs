@@ -41,7 +41,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     // A table that cannot be clustered yet is still described.
     let is_file = armix::builtin::load(&args.data, args.options.data_seed).is_none();
     // With two sides a table is a network; networks as JSON are what they say.
-    let network = args.options.bipartite || args.data.ends_with(".json");
+    let network =
+        args.options.bipartite || [".json", ".json.gz"].iter().any(|e| args.data.ends_with(e));
     let columns = match is_file && !network && Path::new(&args.data).exists() {
         true => {
             let options = args.options.choice()?.options()?;

@@ -10,10 +10,10 @@ use armix::diagnose::BurnIn;
 use armix::error::{Error, Result};
 use armix::estimate::{self, Loss, SearchOptions};
 use armix::io;
-use armix::io::raw::{Raw, RawTable};
+use armix::io::raw::{Raw, RawNetwork, RawTable};
 use armix::newcomers;
 use armix::partition::by_size;
-use armix::predict::{Assignment, Cell, HeldOutScore};
+use armix::predict::{self, Assignment, Cell, HeldOutScore};
 use armix::problem::Choice;
 use armix::relations::Values;
 use armix::run::Draws;
@@ -32,7 +32,7 @@ const DRAWS: usize = 1000;
 #[command(after_long_help = "\
 Without --new: a line for each pair of vertices or cell that is missing or was held out, with the posterior
 probability of a link or a one, and what is true if it was held out. For columns of other types the value that
-is expected: the mean, or the most probable level with its probability.
+is expected: the mean, or the most probable level with its probability; so for kinds of edges, of which 'no link' is one.
 
 With --new: where new rows or vertices belong. For a table, a file with the same columns. For a network, an edge
 list from new vertices to known ones; pairs that are not listed are not linked. A probability is given for each
@@ -177,24 +177,33 @@ fn missing(args: &Args, options: &Choice, dataset: &Dataset, draws: &Draws<'_>) 
             };
             entries.iter().zip(cells).map(of).collect()
         }
-        Data::Relations(_) => {
-            let predicted = data::target(dataset, options)?.entries(draws, &entries);
-            let of = |(&entry, mean): (&(u32, u32), f64)| {
+        Data::Relations(all) => {
+            let target = data::target(dataset, options)?;
+            let predicted = target.entries(draws, &entries);
+            let kinds = target.kinds(all, draws, &entries);
+            let of = |((&entry, mean), each): ((&(u32, u32), f64), Vec<f64>)| {
                 let values = &relations[entry.0 as usize / items].shape.values;
-                let is_probability = matches!(values, Values::Binary | Values::Categories(_));
+                let (value, probability) = match values {
+                    Values::Binary => (None, Some(mean)),
+                    Values::Categories(kinds) => {
+                        let best = predict::most_probable(&each);
+                        (Some(kinds[best.value as usize].clone()), best.probability)
+                    }
+                    _ => (Some(mean.to_string()), None),
+                };
                 let show = |value: f64| match values {
                     Values::Categories(kinds) => json!(kinds[value as usize]),
                     _ if value.is_nan() => json!("no link"),
                     _ => json!(value),
                 };
                 Line {
-                    value: (!is_probability).then(|| mean.to_string()),
-                    probability: is_probability.then_some(mean),
+                    value,
+                    probability,
                     actual: actual.get(&entry).map(|&value| show(value)),
                     ..line(entry)
                 }
             };
-            entries.iter().zip(predicted).map(of).collect()
+            entries.iter().zip(predicted).zip(kinds).map(of).collect()
         }
         _ => {
             let predicted = data::target(dataset, options)?.entries(draws, &entries);
@@ -305,7 +314,8 @@ fn with_new_vertices(dataset: &Dataset, file: &Path, options: &Choice) -> Result
     let Raw::Network(raw) = io::read_raw(file, Some(io::Wanted::Network))?.1 else {
         return Err(Error::new("this is not an edge list").in_file(file));
     };
-    let extended = newcomers::with_new_vertices(dataset, &raw, options);
+    let extended = check_new(dataset, &raw)
+        .and_then(|()| newcomers::with_new_vertices(dataset, &raw, options));
     let (extended, ignored) = extended.map_err(|error| error.in_file(file))?;
     if ignored > 0 {
         say(&format!(
@@ -313,6 +323,38 @@ fn with_new_vertices(dataset: &Dataset, file: &Path, options: &Choice) -> Result
         ));
     }
     Ok(extended)
+}
+
+/// Refuses files without links, and new vertices that are linked to both sides of a bipartite network.
+fn check_new(dataset: &Dataset, raw: &RawNetwork) -> Result<()> {
+    if raw.edges.is_empty() {
+        return Err(Error::new(
+            "there are no links in this file: list those of new vertices with known ones",
+        ));
+    }
+    let Data::Relations(relations) = &dataset.data else { return Ok(()) };
+    let Some(sides) = relations.sides() else { return Ok(()) };
+    let known: HashMap<&str, usize> =
+        dataset.names.iter().enumerate().map(|(v, name)| (name.as_str(), v)).collect();
+    // A known vertex that each new one is linked to.
+    let mut partners: HashMap<&str, usize> = HashMap::new();
+    for (at, &(u, v)) in raw.edges.iter().enumerate() {
+        let [u, v] = [u, v].map(|v| raw.names[v as usize].as_str());
+        let (new, old) = match (known.get(u), known.get(v)) {
+            (None, Some(&old)) => (u, old),
+            (Some(&old), None) => (v, old),
+            _ => continue,
+        };
+        let first = *partners.entry(new).or_insert(old);
+        if sides[first] != sides[old] {
+            let error = Error::new(format!(
+                "'{new}' is linked to '{}' and to '{}', which are on the two sides of this bipartite network: a new vertex is on one side, and has links to the other",
+                dataset.names[first], dataset.names[old]
+            ));
+            return Err(raw.at_edge(at, error));
+        }
+    }
+    Ok(())
 }
 
 /// The table in a file as it is.

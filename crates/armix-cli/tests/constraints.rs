@@ -65,6 +65,11 @@ fn what_cannot_be_is_refused() {
         assert!(said.contains(message), "{options}: {said}");
         assert!(!folder.path().join("run").exists(), "{options} left something behind");
     }
+    write("sides.txt", "EVELYN\tE1\n");
+    write("g.edges", "EVELYN E1\nLAURA E1\nLAURA E2\n");
+    let line = format!("fit g.edges --bipartite {SMALL} --together sides.txt --out run");
+    let said = refuse(folder.armix(&line));
+    assert!(said.contains("'EVELYN' and 'E1' are on two sides"), "{said}");
 }
 
 /// Of a network with two sides: how many blocks there are agrees with the partitions that are possible, weighed by enumeration.

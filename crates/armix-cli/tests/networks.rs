@@ -74,10 +74,48 @@ fn blocks_have_one_side() {
         let z: Vec<u64> = crate::common::numbers(&row["labels"]);
         let mixed = z[..2].iter().any(|row| z[2..].contains(row));
         let p = number(&row["probability"]);
-        assert!(!mixed || p == 0.0, "{row}");
+        assert!(!mixed && p > 0.0, "{row}");
         total += p;
     }
+    // Two partitions of either side; what mixes them is not listed.
+    assert_eq!(posterior.as_array().map(Vec::len), Some(4));
+    assert_eq!(succeed(exact.armix("exact g.biedges --csv")).stdout.lines().count(), 5);
     assert!((total - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn kinds_of_edges_are_predicted_by_name() {
+    let edges = "0 1 yes\n0 2 yes\n1 2 no\n3 4 no\n4 5 yes\n3 5 no\n0 3 yes\n";
+    let folder = Folder::with("kinds.edges", edges).and("mask.txt", "0 4\n1 5\n");
+    let line = format!("fit kinds.edges --weights category --mask mask.txt {FEW} --out run");
+    succeed(folder.armix(&line));
+    let text = succeed(folder.armix("predict run")).stdout;
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("vertex_1,vertex_2,value,probability"));
+    for line in lines.by_ref() {
+        let fields: Vec<&str> = line.split(',').collect();
+        assert!(["no link", "yes", "no"].contains(&fields[2]), "{text}");
+        let p: f64 = fields[3].parse().expect("a probability");
+        assert!(p > 1.0 / 3.0 - 1e-9 && p < 1.0, "{text}");
+    }
+    assert_eq!(text.lines().count(), 3, "{text}");
+    let entries = json(folder.armix("predict run --json"));
+    assert!(entries["entries"][0]["value"].is_string(), "{entries}");
+}
+
+#[test]
+fn new_vertices_that_cannot_be_placed() {
+    let folder = Folder::with("g.edges", "ann x\nbob x\nbob y\ncid y\n")
+        .and("none.edges", "# nothing\n")
+        .and("both.edges", "dan x\ndan bob\n");
+    succeed(folder.armix(&format!("fit g.edges --bipartite {FEW} --out run")));
+    for (file, said) in [
+        ("none.edges", "none.edges: there are no links in this file"),
+        ("both.edges", "both.edges:2: 'dan' is linked to 'x' and to 'bob'"),
+    ] {
+        let message = refuse(folder.armix(&format!("predict run --new {file}")));
+        assert!(message.contains(said), "{message}");
+    }
 }
 
 #[test]
@@ -86,7 +124,11 @@ fn what_is_wrong_is_said() {
         .and("mask.txt", "0 9\n")
         .and("some.txt", "0 2\n")
         .and("more.edges", "0 1 1\n0 2 1.5\n")
-        .and("mask.tsv", "0\t1\n2\tx\n");
+        .and("mask.tsv", "0\t1\n2\tx\n")
+        .and("all.txt", "0 1\n1 2\n")
+        .and("zero.edges", "0 1 0\n")
+        .and("names.tsv", "Ann Lee\tBob\nBob\tMay, Cid\n")
+        .and("names.edges", "Ann Lee\tBob\nBob\tMay, Cid\nBob\tDan\n");
     for (line, said) in [
         ("fit g.edges --weights counts", "g.edges:1: '0' and '1': 0.5 is no count"),
         (
@@ -96,6 +138,21 @@ fn what_is_wrong_is_said() {
         ("fit g.edges --weights much", "counts"),
         ("fit g.edges --mask mask.txt", "mask.txt:1: '9' is no vertex"),
         ("fit g.edges --mask mask.tsv", "mask.tsv:2: 'x' is no vertex"),
+        (
+            "fit g.edges --mask all.txt",
+            "g.edges: all links of this network are among the pairs that were not",
+        ),
+        (
+            "fit g.edges --directed --mask all.txt",
+            "g.edges: all links of this network are among the pairs",
+        ),
+        ("fit g.edges --hold-out 0.999", "hides all links of this network: hold out less"),
+        (
+            "fit g.edges --directed --weights real --hold-out 0.999",
+            "hides all links of this network: hold",
+        ),
+        ("fit g.edges --relation zero.edges", "zero.edges: no zero are left"),
+        ("fit names.edges --mask mask.tsv", "mask.tsv:1: '0' is no vertex"),
         ("fit g.edges --relation none.edges", "none.edges"),
         ("fit g.edges --weights real --threshold 1", "--threshold"),
         ("fit g.edges --model irm-poisson", "no count"),
@@ -107,6 +164,9 @@ fn what_is_wrong_is_said() {
         let message = refuse(folder.armix(line));
         assert!(message.contains(said), "{line}: {message}");
     }
+    let line = format!("fit names.edges --mask names.tsv {FEW}");
+    let notes = succeed(folder.armix(&line)).stderr;
+    assert!(notes.contains("2 pairs were not observed") && !notes.contains("repeated"), "{notes}");
     let notes = succeed(folder.armix(&format!("fit g.edges {FEW}"))).stderr;
     assert!(notes.contains("--weights"), "{notes}");
     assert!(succeed(armix("fit --help")).stdout.contains("--bipartite"));

@@ -217,8 +217,36 @@ fn data_are_converted_and_generated() {
     assert!(refuse(folder.armix("convert karate k.docx")).contains(".graphml"));
     assert!(refuse(folder.armix("generate nonsense x.csv")).contains("--help"));
     assert!(refuse(folder.armix("generate mixture:0,1,1,2 x.csv")).contains("mixture:4,50,20,0.1"));
+    assert!(refuse(folder.armix("convert karate k.docx")).contains(".json"));
+    assert!(refuse(folder.armix("convert four-vertex v.tsv")).contains(".json"));
     let left = fs::read_dir(folder.path()).expect("a folder").count();
     assert_eq!(left, 4, "nothing half-written is left");
+    let help = succeed(folder.armix("generate --help")).stdout;
+    assert!(["levels:", "counts:", "reals:"].iter().all(|what| help.contains(what)), "{help}");
+    assert!(succeed(folder.armix("convert --help")).stdout.contains(".npz or .json"));
+}
+
+#[test]
+fn what_a_format_does_not_keep_is_said() {
+    let folder = Folder::with("mask.txt", "1 2\n");
+    for (file, said) in
+        [("s.mtx", true), ("s.edges.gz", true), ("s.json", false), ("s.json.gz", false)]
+    {
+        let notes =
+            succeed(folder.armix(&format!("convert southern-women {file} --bipartite"))).stderr;
+        assert_eq!(notes.contains("sides are not kept in this format"), said, "{file}: {notes}");
+    }
+    let back = json(folder.armix("inspect s.json.gz --json"));
+    assert_eq!((&back["n"], &back["model"]), (&32.into(), &"irm-bernoulli".into()));
+    // What was done to the data is said before.
+    let refused = folder.armix("convert karate k.edges --mask mask.txt").assert().code(2);
+    let message = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+    assert!(message.contains("armix: k.edges: pairs") && message.contains(".json"), "{message}");
+    succeed(folder.armix("convert karate k.json.gz --mask mask.txt"));
+    let path = folder.path().join("tiny.edges");
+    fs::write(path, "a b\nb c\n").expect("a written file");
+    let message = refuse(folder.armix("convert tiny.edges tiny.csv"));
+    assert!(message.contains("tiny.csv") && message.contains(".json"), "{message}");
 }
 
 #[test]

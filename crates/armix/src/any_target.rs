@@ -12,6 +12,7 @@ use crate::exact::{self, ExactRow};
 use crate::model::Model;
 use crate::pilot;
 use crate::predict::{self, Assignment, Cell, HeldOutScore};
+use crate::relations::Relations;
 use crate::run::{Draws, Run, Settings, Start, Wishes};
 use crate::state::Target;
 
@@ -69,6 +70,9 @@ pub trait AnyTarget: Send + Sync {
 
     /// See [`predict::levels`].
     fn levels(&self, table: &Table, draws: &Draws<'_>, of: &[(u32, u32)]) -> Vec<Vec<f64>>;
+
+    /// See [`predict::kinds`].
+    fn kinds(&self, relations: &Relations, draws: &Draws<'_>, of: &[(u32, u32)]) -> Vec<Vec<f64>>;
 
     /// See [`predict::assign_of`].
     fn assign(&self, draws: &Draws<'_>, estimate: &[u32]) -> Vec<Assignment>;
@@ -163,6 +167,10 @@ impl<M: Model> AnyTarget for Target<M> {
 
     fn levels(&self, table: &Table, draws: &Draws<'_>, of: &[(u32, u32)]) -> Vec<Vec<f64>> {
         predict::levels(self, table, draws, of)
+    }
+
+    fn kinds(&self, relations: &Relations, draws: &Draws<'_>, of: &[(u32, u32)]) -> Vec<Vec<f64>> {
+        predict::kinds(self, relations, draws, of)
     }
 
     fn assign(&self, draws: &Draws<'_>, estimate: &[u32]) -> Vec<Assignment> {

@@ -97,6 +97,8 @@ pub struct Constraints {
     most_blocks: Option<usize>,
     /// On which of two sides each item is, if there are two: no block has items of both.
     sides: Option<Arc<[bool]>>,
+    /// The names of all items, for messages, if some are tied.
+    names: Arc<[String]>,
 }
 
 /// Items that are always moved together. An item that nothing is known about is a unit by itself.
@@ -207,7 +209,8 @@ impl Constraints {
             )));
         }
         let most_blocks = most_blocks.filter(|&most| most < n);
-        Ok(Constraints { units: Arc::new(units), most_blocks, sides: None })
+        let names = if units.leader.is_empty() { Arc::default() } else { names.into() };
+        Ok(Constraints { units: Arc::new(units), most_blocks, sides: None, names })
     }
 
     /// The same where no block has items of two sides; refused if that cannot be.
@@ -233,9 +236,9 @@ impl Constraints {
             (0..sides.len()).map(Item::new).find(|&i| side(i) != side(self.units.leader(i)));
         match mixed {
             Some(item) => Err(Error::new(format!(
-                "items {} and {} (counted from 0) are on two sides, but are known to be of one group or to belong together",
-                self.units.leader(item).index(),
-                item.index()
+                "'{}' and '{}' are on two sides, but are known to be of one group or to belong together: correct --known or --together",
+                self.names[self.units.leader(item).index()],
+                self.names[item.index()]
             ))),
             None => Ok(()),
         }

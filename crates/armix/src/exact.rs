@@ -9,6 +9,9 @@ use serde::Serialize;
 /// More items than this have too many partitions (n = 10: 115 975; n = 11: 678 570).
 pub const MAX_ITEMS: usize = 10;
 
+/// What is less probable by so many nats is impossible: half of what a block costs that has vertices of two sides.
+const IMPOSSIBLE: f64 = (1u64 << 39) as f64;
+
 /// A partition with its exact posterior probability.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ExactRow {
@@ -40,8 +43,9 @@ pub fn posterior<M: Model>(target: &Target<M>) -> Result<Vec<ExactRow>> {
     let mut rows: Vec<ExactRow> = (all_partitions(n).into_iter())
         .map(|labels| ExactRow { log_joint: target.ln_q(&labels), probability: 0.0, labels })
         .collect();
-    rows.retain(|row| row.log_joint > f64::NEG_INFINITY); // those that the constraints allow
     let largest = rows.iter().map(|r| r.log_joint).fold(f64::NEG_INFINITY, f64::max);
+    // Those that the constraints allow, and whose blocks do not mix the sides of a network.
+    rows.retain(|row| row.log_joint > largest - IMPOSSIBLE);
     let total: f64 = rows.iter().map(|r| libm::exp(r.log_joint - largest)).sum();
     for row in &mut rows {
         row.probability = libm::exp(row.log_joint - largest) / total;

@@ -10,6 +10,7 @@ use crate::data::{HeldOut, Kind, Table};
 use crate::history::Row;
 use crate::model::Model;
 use crate::partition::{Item, Partition, Slot, canonical};
+use crate::relations::{Relations, Values};
 use crate::rng::{Purpose, Rng};
 use crate::run::Draws;
 use crate::state::{State, Target};
@@ -116,13 +117,15 @@ pub fn cells<M: Model>(
         .map(|((&entry, mean), each)| match table.columns()[entry.1 as usize].kind() {
             Kind::Binary => Cell { value: mean, probability: Some(mean) },
             Kind::Count | Kind::Real => Cell { value: mean, probability: None },
-            Kind::Categorical => {
-                let best = (0..each.len()).max_by(|&a, &b| each[a].total_cmp(&each[b]));
-                let best = best.unwrap_or(0);
-                Cell { value: best as f64, probability: each.get(best).copied() }
-            }
+            Kind::Categorical => most_probable(&each),
         })
         .collect()
+}
+
+/// The most probable of the values 0, 1, ….
+pub fn most_probable(each: &[f64]) -> Cell {
+    let best = (0..each.len()).max_by(|&a, &b| each[a].total_cmp(&each[b])).unwrap_or(0);
+    Cell { value: best as f64, probability: each.get(best).copied() }
 }
 
 /// The probability of each level in these cells; none where a column has no levels.
@@ -139,9 +142,39 @@ pub fn levels<M: Model>(
         Kind::Categorical => table.columns()[entry.1 as usize].names().len(),
         _ => 0,
     };
+    each_value(target, draws, entries, count)
+}
+
+/// The probability of each kind of edge, of which none is the first, between these pairs; none where a relation has no kinds.
+///
+/// # Panics
+/// When there are no draws.
+pub fn kinds<M: Model>(
+    target: &Target<M>,
+    relations: &Relations,
+    draws: &Draws<'_>,
+    entries: &[(u32, u32)],
+) -> Vec<Vec<f64>> {
+    let count = |entry: (u32, u32)| match &relations.list()[relations.pair(entry).0].shape.values {
+        Values::Categories(kinds) => kinds.len(),
+        _ => 0,
+    };
+    each_value(target, draws, entries, count)
+}
+
+/// The probabilities of the values 0, 1, … of these entries, of which each has so many.
+fn each_value<M: Model>(
+    target: &Target<M>,
+    draws: &Draws<'_>,
+    entries: &[(u32, u32)],
+    count: impl Fn((u32, u32)) -> usize,
+) -> Vec<Vec<f64>> {
     let asked: Vec<HeldOut> = (entries.iter())
         .flat_map(|&entry| (0..count(entry)).map(move |l| HeldOut { entry, value: l as f64 }))
         .collect();
+    if asked.is_empty() {
+        return vec![Vec::new(); entries.len()];
+    }
     let mut p = ln_values(target, draws, &asked).into_iter().map(libm::exp);
     entries.iter().map(|&entry| p.by_ref().take(count(entry)).collect()).collect()
 }
@@ -248,8 +281,11 @@ mod tests {
     use super::*;
     use crate::data::{BinaryTable, Column, Data, Dataset, Graph, MISSING};
     use crate::exact;
+    use crate::models::Relational;
+    use crate::models::relational::Priors;
     use crate::models::{Bernoulli, Irm, Mixed};
     use crate::partition::all_partitions;
+    use crate::relations::{Relation, Shape};
 
     /// p(entry = 1 | everything observed) = Σ_z p(z | Y) p(entry = 1 | z, Y): with all partitions as draws
     /// in exact proportion this is the ratio of two evidences.
@@ -334,6 +370,29 @@ mod tests {
             .sum();
         let exact = linked / (linked + unlinked);
         assert!((predicted - exact).abs() < 1e-12, "{predicted} ≠ {exact}");
+    }
+
+    #[test]
+    fn kinds_of_edges_are_certain_together() {
+        let shape = |values| Shape { name: "x".into(), directed: false, loops: false, values };
+        let words = ["no link", "a", "b"].map(String::from).to_vec();
+        let entries = vec![(0, 1, 1.0), (0, 2, 1.0), (1, 2, 2.0), (0, 3, 1.0)];
+        let hidden = [(0, 4), (3, 4)];
+        let relation = Relation::new(shape(Values::Categories(words)), 5, None, entries, &hidden);
+        let counts = Relation::new(shape(Values::Counts), 5, None, vec![(1, 2, 3.0)], &[(2, 3)]);
+        let relations = Relations::new(vec![relation.unwrap(), counts.unwrap()]).unwrap();
+        let model = Relational::new(relations.clone(), &Priors::default()).unwrap();
+        let target = Target::new(model, 1.0).unwrap();
+        let row = Row::new(&[0, 0, 1, 1, 0]);
+        let asked = relations.hidden();
+        let kinds = kinds(&target, &relations, &only(&row), &asked);
+        let linked = super::entries(&target, &only(&row), &asked);
+        assert_eq!(kinds.iter().map(Vec::len).collect::<Vec<_>>(), [3, 3, 0]);
+        for (kinds, linked) in kinds.iter().zip(linked).take(2) {
+            assert!((kinds.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{kinds:?}");
+            assert!((1.0 - kinds[0] - linked).abs() < 1e-12, "{kinds:?}");
+        }
+        assert_eq!(most_probable(&[0.2, 0.5, 0.3]), Cell { value: 1.0, probability: Some(0.5) });
     }
 
     /// A new row, looked at with all old partitions in exact proportion, has the probabilities that the

@@ -118,6 +118,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "model",
             "pilot",
             "predict",
+            "relations",
             "run",
             "state",
         ],

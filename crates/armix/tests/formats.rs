@@ -158,7 +158,41 @@ fn what_is_written_reads_back() {
     assert_eq!(read(&path).unwrap().data, women.data);
     assert!(io::write(&women, &folder.path().join("women.gml")).is_err());
     assert!(io::write(&karate, &folder.path().join("karate.xyz")).is_err());
+    let tiny = Dataset::new(Data::Network(Graph::new(3, &[(0, 1), (1, 2)]).unwrap()));
+    let error = io::write(&tiny, &folder.path().join("tiny.csv")).unwrap_err().to_string();
+    assert!(error.contains("tiny.csv") && error.contains(".json"), "{error}");
+    let error = io::write(&karate, &folder.path().join("karate.tsv")).unwrap_err().to_string();
+    assert!(error.contains(".json"), "{error}");
+    let path = folder.path().join("karate.json.gz");
+    io::write(&karate, &path).unwrap();
+    assert_eq!(read(&path).unwrap().data, karate.data);
     let left: Vec<_> =
         std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().ends_with("tmp")), "{left:?}");
+}
+
+/// Counts and names come back as they were, whatever is in the names.
+#[test]
+fn counts_and_names_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "Ann Lee\tBob\t2\nBob\tMay, Cid\t3\nAnn Lee\tMay, Cid\t1\nMay, Cid\tDan; Eve\t7\n";
+    let file = folder.path().join("given.edges");
+    std::fs::write(&file, text).unwrap();
+    let network =
+        NetworkOptions { weights: vec![io::Weights::Counts], ..NetworkOptions::default() };
+    let options = Options { network, wanted: Some(Wanted::Network), ..Options::default() };
+    let given = io::read(&file, &options).unwrap();
+    assert_eq!(given.names, ["Ann Lee", "Bob", "May, Cid", "Dan; Eve"]);
+    for ending in "edges txt csv mtx net gml graphml smat mat npy npz json".split(' ') {
+        let path = folder.path().join(format!("back.{ending}"));
+        io::write(&given, &path).unwrap();
+        let back = io::read(&path, &options).unwrap();
+        assert_eq!(back.data, given.data, "{ending}");
+        let named = ["edges", "txt", "csv", "net", "gml", "graphml", "json"].contains(&ending);
+        assert_eq!(back.names == given.names, named, "{ending}");
+        // Without being told that it is a network; as a list of edges it would be none of counts.
+        let plain = read(&path).unwrap();
+        assert!(matches!(plain.data, Data::Network(_) | Data::Relations(_)), "{ending}");
+        assert_eq!(plain.names, back.names, "{ending}");
+    }
 }

@@ -1,13 +1,15 @@
 //! Edge lists: two vertices a line, and a weight if every line has one.
 //!
-//! Fields are separated by blanks, tabs, commas or semicolons; names with such characters stand in
-//! quotation marks. Lines that begin with `#` or `%` are comments. Two of them are understood:
+//! Fields are separated by tabs, semicolons or commas if the first line has one of these (tabs before semicolons before commas),
+//! else by blanks; names with such characters stand in quotation marks. Lines that begin with `#` or `%` are comments. Two of them are understood:
 //! `# nodes N` says how many vertices there are, and `# isolated NAME` names one without edges.
 //! `# rows R cols C` says that the network is bipartite and that its two sides are numbered apart. If
 //! the third column has words, they are kinds of edges.
 
-use super::fields::{all_differ, check_vertices, count, unwritable, weight};
-use super::ids::{Field, Names, id, is_number, is_title, plain_id, quote, rank, split, utf8};
+use super::fields::{all_differ, check_vertices, count, data_lines, unwritable, weight};
+use super::ids::{
+    Field, Names, id, is_number, is_title, plain_id, quote, rank, separator, split, split_at, utf8,
+};
 use super::raw::{Lines, RawNetwork};
 use crate::error::{Error, Result};
 use std::io::{self, BufRead, Read, Write};
@@ -52,6 +54,8 @@ struct List {
     kinds_from: Option<usize>,
     /// Two, or three with weights.
     columns: Option<usize>,
+    /// What parts the fields.
+    separator: Option<u8>,
     /// Words on the first line: the next line tells whether they are titles of columns or an edge.
     first: Option<(Vec<u8>, usize)>,
     /// What the header says, and its line.
@@ -71,10 +75,13 @@ impl List {
             Some(b'#' | b'%') => return self.comment(text, number),
             Some(_) => {}
         }
-        let (fields, columns) = split(text)?;
+        if self.columns.is_none() {
+            self.separator = separator(text);
+        }
+        let (fields, columns) = split_at(text, self.separator)?;
         if !(2..=3).contains(&columns) {
             return Err(Error::new(format!(
-                "this line has {columns} column{}; an edge list has two, the linked vertices, or three, with a weight (names with blanks stand in quotation marks)",
+                "this line has {columns} column{}; an edge list has two, the linked vertices, or three, with a weight (names with blanks stand in quotation marks, or tabs are between all columns)",
                 if columns == 1 { "" } else { "s" }
             )));
         }
@@ -104,7 +111,7 @@ impl List {
     /// Takes the words of the first line for an edge, unless they are titles.
     fn first_line(&mut self, titles: bool) -> Result<()> {
         let Some((text, number)) = self.first.take() else { return Ok(()) };
-        let (fields, columns) = split(&text)?;
+        let (fields, columns) = split_at(&text, self.separator)?;
         if titles || fields[..2].iter().all(|field| is_title(field.text)) {
             return Ok(());
         }
@@ -195,7 +202,7 @@ impl List {
     fn finish(mut self) -> Result<RawNetwork> {
         self.first_line(false)?;
         if let Some((rows, columns, line)) = self.sides {
-            return self.two_sided(rows, columns).map_err(|error| error.at_line(line));
+            return self.two_sided(rows, columns, line);
         }
         let names = match (self.names.take(), self.nodes) {
             (None, None) => rank(&mut self.edges, &self.isolated)?,
@@ -224,28 +231,32 @@ impl List {
         }
     }
 
-    /// Rows and columns are numbered apart, from 0, or from 1 if the last number occurs and 0 does not.
-    fn two_sided(mut self, rows: u64, columns: u64) -> Result<RawNetwork> {
+    /// Rows and columns are numbered apart, from 0, or from 1 if the last number occurs and 0 does not. A line says so.
+    fn two_sided(mut self, rows: u64, columns: u64, line: usize) -> Result<RawNetwork> {
+        let here = |error: Error| error.at_line(line);
         if self.names.is_some() {
-            return Err(Error::new(
+            return Err(here(Error::new(
                 "rows and columns have names: remove this line, and read the file with --bipartite",
-            ));
+            )));
         }
-        check_vertices(rows.saturating_add(columns), self.edges.len())?;
+        check_vertices(rows.saturating_add(columns), self.edges.len()).map_err(here)?;
         let largest = |end: fn(&(u32, u32)) -> u32| {
             self.edges.iter().map(end).max().map_or(0, |id| u64::from(id) + 1)
         };
         let (row, column) = (largest(|e| e.0), largest(|e| e.1));
         let first = u32::from(!self.has_zero && (row > rows || column > columns));
-        for (last, count, what) in [(row, rows, "row"), (column, columns, "column")] {
-            if last > count + u64::from(first) {
-                return Err(Error::new(format!(
-                    "{what} {} does not exist: the header says that there are {count}; correct the header or the edge",
-                    last - 1
-                )));
+        for (at, &(u, v)) in self.edges.iter().enumerate() {
+            for (id, count, what) in [(u, rows, "row"), (v, columns, "column")] {
+                if u64::from(id) >= count + u64::from(first) {
+                    return Err(Error::new(format!(
+                        "{what} {id} does not exist: line {line} says that there are {count}, which are numbered {first} to {}; correct that line or this one",
+                        (count + u64::from(first)).saturating_sub(1)
+                    ))
+                    .at_line(self.lines.0.get(at).map_or(line, |&line| line as usize)));
+                }
             }
         }
-        let names = RawNetwork::two_sided(u64::from(first), rows, columns)?;
+        let names = RawNetwork::two_sided(u64::from(first), rows, columns).map_err(here)?;
         for (u, v) in &mut self.edges {
             (*u, *v) = (*u - first, *v - first + rows as u32);
         }
@@ -272,6 +283,33 @@ impl List {
         ))
         .at_line(at))
     }
+}
+
+/// The two vertices on each line that carries data, with its number, unless some line has other than two columns.
+pub(super) fn pairs(text: &str) -> Option<Vec<(usize, [String; 2])>> {
+    let mut separators = None;
+    let pair = |(number, line): (usize, &str)| {
+        let line = line.trim_ascii().as_bytes();
+        let separator = *separators.get_or_insert_with(|| separator(line));
+        let (fields, 2) = split_at(line, separator).ok()? else { return None };
+        let name = |field: Field| {
+            let text = utf8(field.text).ok()?;
+            Some(if field.quoted { text.replace("\"\"", "\"") } else { text.to_string() })
+        };
+        Some((number, [name(fields[0])?, name(fields[1])?]))
+    };
+    data_lines(text).map(pair).collect()
+}
+
+/// The columns of a line that would be the first one of an edge list; from the fourth on they are empty.
+pub(super) fn columns(line: &str) -> Option<Vec<String>> {
+    let line = line.trim_ascii().as_bytes();
+    let (fields, columns) = split_at(line, separator(line)).ok()?;
+    let first = fields.iter().take(columns);
+    let mut found: Vec<_> =
+        first.map(|field| String::from_utf8_lossy(field.text).into_owned()).collect();
+    found.resize(columns, String::new());
+    Some(found)
 }
 
 /// Writes an edge list. Directions are lost, and of vertices that have names and not numbers the
@@ -376,6 +414,20 @@ mod tests {
     }
 
     #[test]
+    fn names_with_blanks_and_commas() {
+        let names = ["Ann Lee", "Bob", "Cid"];
+        expect("Ann Lee\tBob\nBob\tCid\n", &names, &[(0, 1), (1, 2)], None);
+        expect("source,target\nAnn Lee,Bob\nCid,Ann Lee", &names[..], &[(0, 1), (2, 0)], None);
+        expect("Ann Lee,Bob May\n", &["Ann Lee", "Bob May"], &[(0, 1)], None);
+        expect("Lee, Ann\tBob\t2\n", &["Lee, Ann", "Bob"], &[(0, 1)], Some(&[2.0]));
+        expect("\"Lee, Ann\",Bob May\n", &["Lee, Ann", "Bob May"], &[(0, 1)], None);
+        expect("source target\nann bob\n", &["ann", "bob"], &[(0, 1)], None);
+        expect("1 2\t0.5\n3\t4\t2\n", &["1", "2", "3", "4"], &[(0, 1), (2, 3)], Some(&[0.5, 2.0]));
+        refused(read("Ann Lee\tBob\nBob\tCid\t2\n"), 2, "3 columns, the lines before it 2");
+        refused(read("Ann Lee Bob May\n"), 1, "tabs");
+    }
+
+    #[test]
     fn titles() {
         expect("source target\n1 2", &["1", "2"], &[(0, 1)], None);
         expect("u,v,w\na,b,3", &["a", "b"], &[(0, 1)], Some(&[3.0]));
@@ -400,7 +452,9 @@ mod tests {
         refused(read("\n# nodes 99999999999999999999999"), 2, "promises");
         refused(read("# nodes 200000000\n1 2"), 1, "only 1 edges");
         refused(read("# nodes 3\na b"), 1, "2 names");
-        refused(read("# rows 2 cols 1 edges 1\n0 1"), 1, "column 1");
+        refused(read("# rows 2 cols 1 edges 1\n0 1"), 2, "column 1 does not exist: line 1");
+        refused(read("# rows 3 cols 3\n0 0\n0 1\n0 7\n0 9\n"), 4, "column 7 does not exist");
+        refused(read("\n# rows 1 cols 3\n0 0\n\n1 1\n"), 5, "row 1 does not exist: line 2");
         refused(read("# rows 2 cols\n0 1"), 1, "columns");
         refused(read("# rows 2 cols 2\na b"), 1, "--bipartite");
         refused(read("1 2\n\"a b"), 2, "does not end");

@@ -88,11 +88,47 @@ fn is_separator(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r' | b',' | b';')
 }
 
-/// The first three fields of a line and the number of all.
+/// What parts the fields of a file, judged by its first line: a tab, a semicolon or a comma, so that names may have blanks (and
+/// commas, if tabs part them); none means any of them and blanks. Between quotation marks nothing is parted.
+pub(super) fn separator(line: &[u8]) -> Option<u8> {
+    let outside = |c: u8| line.split(|&b| b == b'"').step_by(2).any(|text| text.contains(&c));
+    [b'\t', b';', b','].into_iter().find(|&c| outside(c))
+}
+
+/// The first three fields of a line and the number of all, if fields are parted by this. A line without it is parted by
+/// blanks, as in a file without separators, and so is one whose first two words are numbers, which have no blanks.
+pub(super) fn split_at(text: &[u8], separator: Option<u8>) -> Result<([Field<'_>; 3], usize)> {
+    let Some(separator) = separator.filter(|separator| text.contains(separator)) else {
+        return split(text);
+    };
+    let found = split_where(text, |byte| byte == separator);
+    if let Ok((fields, columns)) = &found
+        && *columns >= 2
+        && !fields.iter().any(|f| !f.quoted && f.text.iter().any(|&b| is_separator(b)))
+    {
+        return found;
+    }
+    match split(text) {
+        Ok((fields, columns))
+            if found.as_ref().is_ok_and(|found| found.1 < 2)
+                || (columns <= 3 && fields[..2].iter().all(|f| !f.quoted && is_number(f.text))) =>
+        {
+            Ok((fields, columns))
+        }
+        _ => found,
+    }
+}
+
+/// The first three fields of a line, which any separator parts, and the number of all.
 pub(super) fn split(text: &[u8]) -> Result<([Field<'_>; 3], usize)> {
+    split_where(text, is_separator)
+}
+
+/// The same for a choice of separators; blanks around fields are none of them.
+fn split_where(text: &[u8], parts: impl Fn(u8) -> bool) -> Result<([Field<'_>; 3], usize)> {
     let (mut fields, mut columns, mut at) = ([Field::default(); 3], 0, 0);
     loop {
-        while text.get(at).is_some_and(|&b| is_separator(b)) {
+        while text.get(at).is_some_and(|&b| parts(b) || matches!(b, b' ' | b'\t'..=b'\r')) {
             at += 1;
         }
         let Some(&byte) = text.get(at) else { return Ok((fields, columns)) };
@@ -103,12 +139,13 @@ pub(super) fn split(text: &[u8]) -> Result<([Field<'_>; 3], usize)> {
             match byte {
                 b'"' if quoted && text.get(at + 1) == Some(&b'"') => at += 2,
                 b'"' if quoted => break,
-                _ if !quoted && is_separator(byte) => break,
+                _ if !quoted && parts(byte) => break,
                 _ => at += 1,
             }
         }
         if let Some(field) = fields.get_mut(columns) {
-            *field = Field { text: &text[start..at], quoted };
+            let text = &text[start..at];
+            *field = Field { text: if quoted { text } else { text.trim_ascii_end() }, quoted };
         }
         if quoted {
             if at >= text.len() || text.get(at + 1).is_some_and(|&b| !is_separator(b)) {
@@ -234,6 +271,31 @@ mod tests {
             }
         }
         assert_eq!((names.len(), names.into_vec()), (7, texts.map(str::to_string).to_vec()));
+    }
+
+    #[test]
+    fn fields_are_parted_by_what_the_first_line_has() {
+        let texts = |line: &'static str, separator: Option<u8>| -> Vec<&'static str> {
+            let (fields, columns) = split_at(line.as_bytes(), separator).unwrap();
+            fields[..columns].iter().map(|f| std::str::from_utf8(f.text).unwrap()).collect()
+        };
+        for (line, fields) in [
+            ("Ann Lee\tBob", vec!["Ann Lee", "Bob"]),
+            ("Lee, Ann\tMay, Bob\t2", vec!["Lee, Ann", "May, Bob", "2"]),
+            ("Lee, Ann ; May, Bob", vec!["Lee, Ann", "May, Bob"]),
+            ("Ann Lee, Bob May , a friend", vec!["Ann Lee", "Bob May", "a friend"]),
+            ("\"Lee, Ann\",Bob May", vec!["Lee, Ann", "Bob May"]),
+            ("\"Lee, Ann\" Bob", vec!["Lee, Ann", "Bob"]),
+            ("1 2\t0.5", vec!["1", "2", "0.5"]),
+            ("1, 2", vec!["1", "2"]),
+            ("a,,b,", vec!["a", "b"]),
+            ("ann bob", vec!["ann", "bob"]),
+        ] {
+            assert_eq!(texts(line, separator(line.as_bytes())), fields, "{line}");
+        }
+        // Lines unlike the first one.
+        assert_eq!(texts("ann bob", Some(b'\t')), ["ann", "bob"]);
+        assert_eq!(texts("2;1;-3e2", Some(b'\t')), ["2", "1", "-3e2"]);
     }
 
     /// The table and the sorted list against the plainest ranks.

@@ -145,7 +145,7 @@ fn check_items<'a>(
 }
 
 /// The words of each line: parted by tabs if it has any, else by commas, else by blanks.
-pub(super) fn lists(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
+fn lists(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
     // Some editors begin a file with an invisible byte order mark.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = text.lines().zip(1..).filter(|(line, _)| !is_comment(line));

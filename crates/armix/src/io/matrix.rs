@@ -19,9 +19,10 @@ pub(super) fn parse(text: &str) -> Result<RawNetwork> {
     let separator = separator(first);
     let mut head = Vec::new();
     let mut cells = Vec::new();
-    split(first, separator, &mut head).map_err(|error| error.at_line(first_at))?;
+    let width = width(lines.clone(), separator)?;
+    split_to(width, first, separator, &mut head).map_err(|error| error.at_line(first_at))?;
     if let Some((at, second)) = lines.clone().nth(1) {
-        split(second, separator, &mut cells).map_err(|error| error.at_line(at))?;
+        split_to(width, second, separator, &mut cells).map_err(|error| error.at_line(at))?;
     }
     let shape = Shape::of(rows, &head, &cells).map_err(|error| error.at_line(first_at))?;
     let n = shape.n;
@@ -35,7 +36,7 @@ pub(super) fn parse(text: &str) -> Result<RawNetwork> {
     let (mut weights, mut hidden) = (Vec::new(), Vec::new());
     let skip = usize::from(shape.named);
     for (row, (number, line)) in lines.enumerate() {
-        split(line, separator, &mut cells).map_err(|error| error.at_line(number))?;
+        split_to(width, line, separator, &mut cells).map_err(|error| error.at_line(number))?;
         if cells.len() != n + skip {
             return Err(Error::new(format!(
                 "this row has {} cells, the first one {}: every row needs the same number",
@@ -130,7 +131,11 @@ fn separator(line: &str) -> Option<char> {
 
 /// The cells of a line, without blanks around them or their quotation marks. A separator at the end
 /// ends the last cell.
-fn split<'a>(line: &'a str, separator: Option<char>, cells: &mut Vec<Cow<'a, str>>) -> Result<()> {
+pub(super) fn split<'a>(
+    line: &'a str,
+    separator: Option<char>,
+    cells: &mut Vec<Cow<'a, str>>,
+) -> Result<()> {
     cells.clear();
     if !line.contains('"') {
         match separator {
@@ -174,6 +179,44 @@ fn split<'a>(line: &'a str, separator: Option<char>, cells: &mut Vec<Cow<'a, str
             rest = rest.strip_prefix(separator).unwrap_or(rest);
         }
         rest = rest.trim_start_matches(blank);
+    }
+    Ok(())
+}
+
+/// Whether a separator is the last that stands on a line.
+fn is_separated(line: &str, separator: Option<char>) -> bool {
+    let blank = |c: char| c.is_whitespace() && Some(c) != separator;
+    separator.is_some_and(|separator| line.trim_end_matches(blank).ends_with(separator))
+}
+
+/// The cells of the longest line, if a separator stands at the end of some lines and not of others; else 0.
+fn width<'a>(
+    lines: impl Iterator<Item = (usize, &'a str)> + Clone,
+    separator: Option<char>,
+) -> Result<usize> {
+    let mut ends = lines.clone().map(|(_, line)| is_separated(line, separator));
+    let first = ends.next();
+    if first.is_none_or(|first| ends.all(|next| next == first)) {
+        return Ok(0);
+    }
+    let (mut cells, mut width) = (Vec::new(), 0);
+    for (number, line) in lines {
+        split(line, separator, &mut cells).map_err(|error| error.at_line(number))?;
+        width = width.max(cells.len());
+    }
+    Ok(width)
+}
+
+/// The cells of a line. Where lines without a separator at their end have one cell more, that of this line is empty.
+fn split_to<'a>(
+    width: usize,
+    line: &'a str,
+    separator: Option<char>,
+    cells: &mut Vec<Cow<'a, str>>,
+) -> Result<()> {
+    split(line, separator, cells)?;
+    if cells.len() + 1 == width && is_separated(line, separator) {
+        cells.push(Cow::Borrowed(""));
     }
     Ok(())
 }
@@ -290,6 +333,20 @@ mod tests {
         let network = parse("0,1,?\n1,NaN,NA\n,0,0\n").unwrap();
         assert_eq!((network.edges, network.directed), (vec![(0, 1)], false));
         assert_eq!(network.hidden, [(0, 2), (1, 1), (1, 2), (2, 0)]);
+        // A separator at the end of some lines has an empty cell behind it, wherever these lines are.
+        for separator in [",", "\t", ";"] {
+            for (matrix, hidden) in [
+                ("0,1,0,1\n1,0,1,0\n0,1,0,\n1,0,,0\n", [(2, 3), (3, 2)]),
+                ("0,1,1,\n1,0,0,0\n1,0,0,1\n,0,1,0\n", [(0, 3), (3, 0)]),
+                ("a,b,c,d\n0,1,1,\n1,0,0,0\n1,0,0,1\n,0,1,0\n", [(0, 3), (3, 0)]),
+                ("\"a\",0,1,1, \nb,1,0,0,0\nc,1,0,0,1\nd,,0,1,0\n", [(0, 3), (3, 0)]),
+            ] {
+                let network = parse(&matrix.replace(',', separator)).unwrap();
+                assert_eq!((network.n(), &network.hidden[..]), (4, &hidden[..]), "{matrix}");
+            }
+        }
+        let network = parse("0,1,\n1,0\n").unwrap();
+        assert_eq!((network.n(), network.hidden.len()), (2, 0));
     }
 
     #[test]

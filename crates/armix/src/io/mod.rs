@@ -106,8 +106,9 @@ impl Options {
 
 /// Reads and prepares a file.
 pub fn read(path: &Path, options: &Options) -> Result<Dataset> {
-    if path.extension().is_some_and(|ending| ending == "json") {
-        let mut opened = container::open(path)?;
+    let mut opened = container::open(path)?;
+    let is_json = |name: &Path| name.extension().is_some_and(|ending| ending == "json");
+    if is_json(path) || is_json(Path::new(&opened.name)) {
         let bytes = read_all(&mut opened.reader, LIMIT).map_err(|error| error.in_file(path))?;
         let parsed = refuse(
             [options.network.given(), options.table.given()].concat(),
@@ -120,14 +121,15 @@ pub fn read(path: &Path, options: &Options) -> Result<Dataset> {
     // Of a table with two sides the cells are weights: a square of them is not asked for.
     let wanted = options.wanted_of(path);
     let of_two_sides = options.network.bipartite && wanted == Some(Wanted::Network);
-    let (_, raw) = match read_raw(path, wanted) {
+    let read = match parse(&mut opened, wanted) {
         Err(error) if of_two_sides => match read_raw(path, Some(Wanted::Table)) {
-            Ok(table @ (Format::Table, _)) => table,
-            _ => return Err(error),
+            Ok(table @ (Format::Table, _)) => Ok(table),
+            _ => Err(error),
         },
-        raw => raw?,
+        read => read,
     };
-    prepare(raw, options).map_err(|error| error.in_file(path))
+    let prepared = read.and_then(|(_, raw)| prepare(raw, options));
+    prepared.map_err(|error| error.in_file(path))
 }
 
 /// Prepares what a file says.
@@ -293,7 +295,8 @@ fn parse_columns(
     let head = reader.fill_buf().map_err(container::failed)?;
     let comma = delimiter(ending, head);
     let shown = String::from_utf8_lossy(head).into_owned();
-    let commas = data_lines(&shown).next().is_some_and(|line| line.contains(','));
+    let outside = |line: &str| line.split('"').step_by(2).any(|text| text.contains(','));
+    let commas = data_lines(&shown).next().is_some_and(outside);
     let is_table_file = matches!(ending, "csv" | "tsv") || (commas && ending != "edges");
     let few = looks_like_edges(&shown, is_table_file);
     let parse_table =
@@ -309,9 +312,10 @@ fn parse_columns(
             let certain = wanted == Some(Wanted::Network) || !is_table_file;
             match square {
                 Ok(raw)
-                    if wanted == Some(Wanted::Network)
+                    if certain
                         || (raw.hidden.is_empty()
-                            && (certain || (!raw.directed && is_square(&as_text, comma)))) =>
+                            && !raw.directed
+                            && is_square(&as_text, comma)) =>
                 {
                     Ok((Format::Matrix, Raw::Network(raw)))
                 }
@@ -326,7 +330,12 @@ fn parse_columns(
 /// columns have names, the rows have the same.
 fn is_square(text: &str, comma: u8) -> bool {
     let cells = |line: &str| -> Vec<String> {
-        line.split(comma as char).map(|c| c.trim().trim_matches('"').to_string()).collect()
+        if !line.contains('"') {
+            return line.split(comma as char).map(|cell| cell.trim().to_string()).collect();
+        }
+        let mut cells = Vec::new();
+        let split = matrix::split(line, Some(comma as char), &mut cells);
+        split.map_or(Vec::new(), |()| cells.iter().map(ToString::to_string).collect())
     };
     let mut lines = data_lines(text).map(cells);
     let Some(first) = lines.next() else { return false };
@@ -345,7 +354,9 @@ fn looks_like_edges(head: &str, is_table_file: bool) -> bool {
     };
     let fields = |line: &str| {
         let blank = |c: char| c.is_whitespace() || ",;".contains(c);
-        line.split(blank).filter(|f| !f.is_empty()).map(str::to_lowercase).collect::<Vec<_>>()
+        let words = || line.split(blank).filter(|f| !f.is_empty()).map(str::to_string).collect();
+        let columns: Vec<String> = edges::columns(line).unwrap_or_else(words);
+        columns.iter().map(|field| field.to_lowercase()).collect::<Vec<_>>()
     };
     let mut lines = data_lines(whole).map(fields);
     let Some(first) = lines.next() else { return !is_table_file };

@@ -131,6 +131,18 @@ pub(super) fn as_matrix(network: &RawNetwork) -> (usize, Vec<(u32, u32, f64)>, b
     (network.n(), edges, network.directed)
 }
 
+/// The same network with directions: edges without one hold both ways.
+pub(super) fn both_ways(network: &RawNetwork) -> RawNetwork {
+    let mut twice = RawNetwork { directed: true, ..network.clone() };
+    for (e, &(u, v)) in network.edges.iter().enumerate().filter(|(_, e)| e.0 != e.1) {
+        if !network.directed {
+            twice.edges.push((v, u));
+            twice.weights.iter_mut().for_each(|w| w.push(network.weight(e)));
+        }
+    }
+    twice
+}
+
 /// What a writer writes.
 pub(super) fn written(
     network: &RawNetwork,

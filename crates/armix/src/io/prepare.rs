@@ -147,23 +147,27 @@ pub fn network(raw: RawNetwork, options: &NetworkOptions) -> Result<Dataset> {
         None if options.threshold < 1.0 => (edges, 0),
         weights => threshold(edges, weights.as_deref(), options.threshold),
     };
-    let linked = edges.len();
-    let mut graph = Graph::from_edges(n, edges)?.hiding(&hidden);
+    let whole = Graph::from_edges(n, edges)?;
+    let links = whole.edges();
+    let mut graph = whole.hiding(&hidden);
     note(&mut notes, loops, "self-loop was dropped", "self-loops were dropped");
     let above = format!("of a weight of at most {} were dropped", options.threshold);
     note(&mut notes, below, &format!("pair {above}"), &format!("pairs {above}"));
     // In a directed network a pair that is linked both ways is no repetition.
-    let repeated = linked - graph.edges() - graph.loops_dropped;
     if !directed {
         note(
             &mut notes,
-            repeated,
+            graph.duplicates_dropped,
             "repeated edge was counted once",
             "repeated edges were counted once",
         );
     }
     if graph.edges() == 0 {
-        return Err(Error::new(match (loops, below) {
+        return Err(Error::new(match (links, below) {
+            (1.., _) => {
+                "all links of this network are among the pairs that were not observed: nothing tells the vertices apart; mask fewer pairs"
+                    .to_string()
+            }
             (_, 0) => {
                 "this network has self-loops only, which are dropped: no edges are left".to_string()
             }
@@ -350,5 +354,16 @@ mod tests {
         assert!(refused(raw(3, &[], None, false)).contains("no edges"));
         assert!(refused(raw(3, &[(1, 1)], None, false)).contains("self-loops only"));
         assert!(refused(raw(3, &[(1, 2)], Some(vec![0.0]), false)).contains("threshold"));
+        let masked = RawNetwork { hidden: vec![(2, 1)], ..raw(3, &[(1, 2), (0, 0)], None, false) };
+        assert!(refused(masked).contains("mask fewer pairs"));
+    }
+
+    #[test]
+    fn masked_links_are_not_repeated_ones() {
+        let edges = [(0, 1), (1, 2), (2, 3), (1, 0)];
+        let masked = RawNetwork { hidden: vec![(1, 2), (0, 3)], ..raw(4, &edges, None, false) };
+        let dataset = network(masked, &NetworkOptions::default()).unwrap();
+        let notes = ["1 repeated edge was counted once", "2 pairs were not observed"];
+        assert_eq!(dataset.notes, notes);
     }
 }

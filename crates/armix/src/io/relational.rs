@@ -1,11 +1,10 @@
 //! Preparation of networks whose directions, weights, self-loops or sides count.
 
 use super::container::{self, LIMIT, read_all};
-use super::labels::lists;
 use super::prepare::{NetworkOptions, Weights, busiest, note};
 use super::raw::{Raw, RawNetwork, RawTable};
 use super::table_data::{TableOptions, names_and_data};
-use super::{Wanted, read_raw, text};
+use super::{Wanted, edges, read_raw, text};
 use crate::data::{Column, Data, Dataset, Graph};
 use crate::error::{Error, Result};
 use crate::relations::{Relation, Relations, Shape, Values};
@@ -75,16 +74,25 @@ pub(super) fn relational(raw: RawNetwork, options: &NetworkOptions) -> Result<Da
     }
     let sides: Option<Arc<[bool]>> = sides.map(Into::into);
     let mut relations = Vec::new();
-    for Part { shape, entries, hidden } in parts {
+    for (at, Part { shape, entries, hidden }) in parts.into_iter().enumerate() {
         if entries.is_empty() {
-            return Err(Error::new(format!(
+            let error = Error::new(format!(
                 "no {} are left in this network: nothing tells the vertices apart",
                 shape.name
-            )));
+            ));
+            return Err(match at.checked_sub(1) {
+                Some(further) => error.in_file(&options.relations[further]),
+                None => error,
+            });
         }
         relations.push(Relation::new(shape, names.len(), sides.clone(), entries, &hidden)?);
     }
     let relations = Relations::new(relations)?;
+    if relations.list().iter().all(|relation| relation.listed() == 0) {
+        return Err(Error::new(
+            "all links of this network are among the pairs that were not observed: nothing tells the vertices apart; mask fewer pairs",
+        ));
+    }
     let hidden = relations.hidden().len();
     note(&mut notes, hidden, "pair was not observed", "pairs were not observed");
     let dataset = Dataset::new(Data::Relations(relations));
@@ -203,7 +211,7 @@ fn join(
 /// The number of a line, and its two words.
 type Line = (usize, [String; 2]);
 
-/// The lines of a file that would be taken for a table or a matrix by its name, if there are two words on each of them.
+/// The lines of a file that would be taken for a table or a matrix by its name, if there are two names on each of them.
 fn lines_of_pairs(path: &Path) -> Result<Option<Vec<Line>>> {
     let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
     if ending != "tsv" && ending != "csv" {
@@ -212,11 +220,7 @@ fn lines_of_pairs(path: &Path) -> Result<Option<Vec<Line>>> {
     let mut opened = container::open(path)?;
     let bytes = read_all(&mut opened.reader, LIMIT).map_err(|error| error.in_file(path))?;
     let text = text(bytes).map_err(|error| error.in_file(path))?;
-    let pair = |(at, words): (usize, Vec<&str>)| match words[..] {
-        [a, b] => Some((at, [a.to_string(), b.to_string()])),
-        _ => None,
-    };
-    Ok(lists(&text).map(pair).collect())
+    Ok(edges::pairs(&text))
 }
 
 /// The pairs of a file that were not observed, by the names of the vertices.
@@ -417,17 +421,16 @@ impl Whole<'_> {
                         Weights::Counts | Weights::Ignore => last.2 += weight,
                         _ if last.2 == weight => {}
                         _ => {
-                            return wrong(
-                                (u, v),
-                                match directed {
-                                    true => {
-                                        "this pair has two different weights; give each pair once"
-                                    }
-                                    false => {
-                                        "this pair has two different weights; give each pair once, or keep directions with --directed"
-                                    }
-                                },
+                            let listed = |pair| raw.edges.contains(&pair);
+                            let directions = !directed && !two_sided;
+                            let remedy = match directions && listed((u, v)) && listed((v, u)) {
+                                true => ", or keep directions with --directed",
+                                false => "",
+                            };
+                            let why = format!(
+                                "this pair has two different weights; give each pair once{remedy}"
                             );
+                            return wrong((u, v), &why);
                         }
                     }
                 }
@@ -593,6 +596,8 @@ mod tests {
         let real = options(|o| o.weights = vec![Weights::Real]);
         let error = read("g.edges", text, &real).unwrap_err().to_string();
         assert!(error.contains("'0' and '1'") && error.contains("--directed"), "{error}");
+        let error = read("g.edges", "0 1 2\n0 1 3\n", &real).unwrap_err().to_string();
+        assert!(error.contains("once") && !error.contains("--directed"), "{error}");
         let half = read("g.edges", "0 1 0.5\n", &counts).unwrap_err().to_string();
         assert!(half.contains("0.5 is no count"), "{half}");
         // Whatever the format, the message says where.
@@ -656,6 +661,10 @@ mod tests {
         let directed = read("m.csv", matrix, &options(|o| o.directed = true)).unwrap();
         assert_eq!(directed.data.hidden(), [(0, 2), (2, 0)]);
         assert_eq!(entries(&directed).len(), 6);
+        // Only files that tables are written in are tables then.
+        let blanks = matrix.replace(',', " ").replacen('?', "NA", 1);
+        let blanks = read("m.txt", &blanks, &Options::default()).unwrap();
+        assert_eq!(blanks.data.hidden(), [(0, 2)]);
         // What was a table before stays one unless a network is wanted.
         let table = read("m.csv", matrix, &Options::default()).unwrap();
         assert!(!matches!(table.data, Data::Network(_) | Data::Relations(_)));

@@ -39,6 +39,32 @@ pub(super) fn network(n: u64, mut entries: Vec<Entry>) -> Result<RawNetwork> {
     })
 }
 
+/// The network of a sparse matrix whose entries are edges. If for every entry there is its mirror image, this is an undirected
+/// network with each pair once: with both, counts would be added up to twice as much.
+pub(super) fn each_pair_once(mut raw: RawNetwork) -> RawNetwork {
+    let of = |at: usize, (u, v): (u32, u32)| (u, v, raw.weight(at));
+    let mut entries: Vec<Entry> = raw.edges.iter().enumerate().map(|(e, &uv)| of(e, uv)).collect();
+    sort(&mut entries);
+    let mut mirrored: Vec<Entry> = entries.iter().map(|&(u, v, w)| (v, u, w)).collect();
+    sort(&mut mirrored);
+    if mirrored != entries {
+        return raw;
+    }
+    let upper: Vec<bool> = raw.edges.iter().map(|e| e.0 <= e.1).collect();
+    if let Some(weights) = &mut raw.weights {
+        keep(weights, &upper);
+    }
+    keep(&mut raw.edges, &upper);
+    keep(&mut raw.lines.0, &upper);
+    (raw.directed, raw.both_ways) = (false, true);
+    raw
+}
+
+fn keep<T>(list: &mut Vec<T>, kept: &[bool]) {
+    let mut kept = kept.iter();
+    list.retain(|_| kept.next() == Some(&true));
+}
+
 /// The entries of a network's matrix in the order of the rows. An undirected edge stands on both
 /// sides of the diagonal, and the weights of repeated edges are added up.
 pub(super) fn entries(network: &RawNetwork) -> Result<Vec<Entry>> {
@@ -106,6 +132,24 @@ mod tests {
         let skewed = network(3, vec![(1, 0, 1.0), (0, 1, 1.0), (0, 2, 1.0)]).unwrap();
         assert_eq!((skewed.directed, skewed.weights), (true, None));
         assert_eq!(skewed.edges, [(0, 1), (0, 2), (1, 0)]);
+    }
+
+    #[test]
+    fn mirror_images_are_one_pair() {
+        let raw = RawNetwork {
+            names: RawNetwork::numbered(0, 3).unwrap(),
+            edges: vec![(1, 0), (2, 2), (0, 1), (2, 1), (1, 2)],
+            weights: Some(vec![2.0, 5.0, 2.0, 3.0, 3.0]),
+            directed: true,
+            lines: super::super::raw::Lines(vec![2, 3, 4, 5, 6]),
+            ..RawNetwork::default()
+        };
+        let once = each_pair_once(raw.clone());
+        assert_eq!(once.edges, [(2, 2), (0, 1), (1, 2)]);
+        assert_eq!(once.weights, Some(vec![5.0, 2.0, 3.0]));
+        assert_eq!((once.directed, once.both_ways, once.lines.0), (false, true, vec![3, 4, 6]));
+        let skewed = RawNetwork { weights: Some(vec![2.0, 5.0, 2.0, 3.0, 4.0]), ..raw };
+        assert_eq!(each_pair_once(skewed.clone()), skewed);
     }
 
     #[test]

@@ -13,8 +13,9 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// Writes data to a file whose ending says the format: networks as `.edges`, `.txt`, `.csv` (a
-/// matrix), `.mtx`, `.net`, `.gml`, `.graphml`, `.smat`, `.mat`, `.npy` or `.npz`, tables as `.csv`,
-/// `.tsv` or `.npy`; any of them also with `.gz`. The file is whole or not there.
+/// matrix), `.mtx`, `.net`, `.gml`, `.graphml`, `.smat`, `.mat`, `.npy`, `.npz` or `.json`, tables as
+/// `.csv`, `.tsv` or `.npy`; any of them also with `.gz`. The file is whole or not there. Of networks of every
+/// kind `.json` alone keeps all: the two sides of a bipartite one are in no other format.
 pub fn write(dataset: &Dataset, path: &Path) -> Result<()> {
     write_file(path, &mut |out| encode(dataset, path, out))
 }
@@ -168,7 +169,12 @@ fn encode_plain(dataset: &Dataset, ending: &str, out: &mut dyn Write) -> Result<
     };
     let mut network = |raw: &RawNetwork| match format {
         Some(Format::EdgeList) => edges::write(raw, out).map_err(failed),
-        Some(Format::Table | Format::Matrix) => matrix::write(raw, out).map_err(failed),
+        // A smaller matrix would be taken for a table or an edge list.
+        Some(Format::Table) if ending == "csv" && raw.n() < 4 => Err(Error::new(format!(
+            "a matrix of {} vertices in a .csv file would be read as a table or an edge list: write .edges or .json",
+            raw.n()
+        ))),
+        Some(Format::Table) if ending == "csv" => matrix::write(raw, out).map_err(failed),
         Some(Format::MatrixMarket) => matrix_market::write(raw, out).map_err(failed),
         Some(Format::Pajek) => pajek::write(raw, out).map_err(failed),
         Some(Format::Gml) => gml::write(raw, out).map_err(failed),
@@ -177,14 +183,16 @@ fn encode_plain(dataset: &Dataset, ending: &str, out: &mut dyn Write) -> Result<
         Some(Format::Mat) => mat::write(raw, out),
         Some(Format::Npy) => npy::write_network(raw, out),
         Some(Format::Npz) => npz::write(raw, out),
-        _ => unknown(".edges, .txt, .csv, .mtx, .net, .gml, .graphml, .smat, .mat, .npy or .npz"),
+        _ => unknown(
+            ".edges, .txt, .csv, .mtx, .net, .gml, .graphml, .smat, .mat, .npy, .npz or .json",
+        ),
     };
     match &dataset.data {
         Data::Network(graph) if ending == "json" => {
             relations_json::write_simple(dataset, graph, out)
         }
         Data::Network(graph) if graph.has_hidden() => {
-            Err(Error::new("pairs that were not observed cannot be written: leave --hold-out away"))
+            Err(Error::new("pairs that were not observed fit into .json only"))
         }
         Data::Relations(relations) if ending == "json" => {
             relations_json::write(dataset, relations, out)

@@ -83,6 +83,16 @@ pub fn hold_out(mut dataset: Dataset, fraction: f64, seed: u64) -> Result<Datase
             "--hold-out {fraction} of {n} × {columns} entries hides nothing: hold out more"
         )));
     }
+    let left = match &dataset.data {
+        Data::Network(graph) => graph.edges() > 0,
+        Data::Relations(relations) => relations.list().iter().any(|r| r.listed() > 0),
+        Data::Table(_) | Data::Columns(_) => true,
+    };
+    if !left {
+        return Err(Error::new(format!(
+            "--hold-out {fraction} hides all links of this network: hold out less, or hide others with --hold-out-seed"
+        )));
+    }
     let ones = held_out.iter().filter(|h| h.value == 1.0).count();
     let what = match &dataset.data {
         Data::Network(_) => {
