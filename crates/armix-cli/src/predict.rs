@@ -285,6 +285,7 @@ fn new_items(
                 .map_err(|error| error.in_file(file))?
         }
     };
+    extended.notes.iter().for_each(|note| say(&format!("armix: {note}")));
     let found = data::target(&extended, options)?.assign(draws, estimate);
     let names = &extended.names[dataset.names.len()..];
     let blocks = estimate.iter().max().map_or(0, |m| m + 1);

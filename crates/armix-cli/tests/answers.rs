@@ -448,6 +448,56 @@ fn new_rows_may_lack_names_and_columns() {
     assert_eq!(fits("some.csv", 0, 29), "x");
     assert_eq!(fits("some.csv", 1, 0), "new 2");
     assert!(refuse(folder.armix("predict RUN --new none.csv")).contains("no column of this file"));
+    let said = succeed(folder.armix("predict RUN --new some.csv")).stderr;
+    assert!(said.contains("the new rows have no columns 'b', 'c'"), "{said}");
+}
+
+#[test]
+fn new_rows_are_coded_like_those_of_the_run() {
+    let row = |r: usize| match r % 3 {
+        0 => "1,red,2,0.5",
+        1 => "0,blue,0,2.5",
+        _ => "1,tan,3,1.25",
+    };
+    let rows: String = (0..12).map(|r| format!("{}\n", row(r))).collect();
+    let folder = Folder::with("t.csv", format!("f,lev,cnt,re\n{rows}"));
+    succeed(folder.armix("fit t.csv --iterations 20 --chains 2 --ensembles 2 --quiet --out RUN"));
+    let write = |text: &str| fs::write(folder.path().join("new.csv"), text).unwrap();
+    // What is wrong is told with its line in this file and its value.
+    for (text, says) in [
+        (
+            "f,lev,cnt,re\n1,red,2,3\n1,green,3,2\n",
+            ":3: column 'lev' holds 'green', which is none of the levels in the data of the run (blue, red, tan)",
+        ),
+        ("f,lev,cnt,re\n1,red,3.5,2\n", ":2: column 'cnt' holds '3.5', which is no count"),
+        ("f,lev,cnt,re\n\n2,red,3,2\n", ":3: column 'f' holds '2', which is neither 0 nor 1"),
+        ("f,lev,cnt,re\n1,red,3,x\n", ":2: column 're' holds 'x', which is no number"),
+        ("f,lev,cnt,re\n1,red,3,1e999\n", ":2: column 're' holds '1e999', which is too large"),
+        ("f,lev,cnt,re\n1,red,3,1e16\n", ":2: row 'new 1', column 're': 1e16"),
+        (
+            "f,lev,cnt,real\n1,red,3,2\n",
+            ": there is no column 'real' in the data of the run: rename or remove it; the columns are f, lev, cnt, re",
+        ),
+        ("f,f,lev\n1,1,red\n", ": column 'f' comes more often"),
+    ] {
+        write(text);
+        let said = refuse(folder.armix("predict RUN --new new.csv"));
+        assert!(said.contains(&format!("new.csv{says}")) && !said.contains("--"), "{says}: {said}");
+    }
+    // A row is placed as it is, whatever stands beside it.
+    let first = |text: &str| {
+        write(text);
+        json(folder.armix("predict RUN --new new.csv --json"))["assignments"][0].clone()
+    };
+    let alone = first("f,lev,cnt,re\n1,red,2,0.5\n");
+    assert_eq!(first("re,cnt,lev,f\n0.5,2,red,1\n,0,,\n"), alone);
+    assert_eq!(first(",f,lev,cnt,re\n0,1,red,2,0.5\n1,0,blue,0,0.5\n"), alone, "rows are numbered");
+    assert_eq!(first("f;lev;cnt;re\n1;red;2;0,5\n0;blue;1;2,5\n"), alone, "decimal commas");
+    // Columns without names must be as many.
+    let folder = Folder::with("t.csv", "1,0,1\n0,1,1\n1,0,0\n0,1,0\n").and("new.csv", "1,0\n0,0\n");
+    succeed(folder.armix("fit t.csv --iterations 20 --chains 2 --ensembles 2 --quiet --out RUN"));
+    let said = refuse(folder.armix("predict RUN --new new.csv"));
+    assert!(said.contains("2 columns without names, the data of the run have 3"), "{said}");
 }
 
 /// Weights of new links are added up over both directions before the threshold, as in `fit`.

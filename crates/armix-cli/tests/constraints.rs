@@ -111,11 +111,16 @@ fn items_are_found_by_names_that_tell_them_apart() {
             "nobody.tsv:1: there is no item 'cow' in the data; the items are 'frog', 'carp', 'frog', …",
         ),
     ] {
-        let said = refuse(folder.armix(&format!("fit animals.csv {SMALL} {options} --out run")));
+        let said = refuse(
+            folder
+                .armix(&format!("fit animals.csv --id-column animal {SMALL} {options} --out run")),
+        );
         assert!(said.contains(message), "{options}: {said}");
     }
     for options in ["--known mark.tsv", "--together mark.txt", "--known marked_header.csv"] {
-        let fit = format!("fit animals.csv {SMALL} {options} --iterations 4 --no-save");
+        let fit = format!(
+            "fit animals.csv --id-column animal {SMALL} {options} --iterations 4 --no-save"
+        );
         succeed(folder.armix(&fit));
     }
 }

@@ -513,3 +513,55 @@ fn extreme_numbers_are_told() {
     let expected = "row 'new 2', column 'x': 1e16 is 9e16 standard deviations away from the data of the run; correct it";
     assert!(message.contains(expected), "{message}");
 }
+
+#[test]
+fn headers_may_have_years_in_them() {
+    let years = "country,2019,2020,2021\nFrance,1,5,3\nSpain,2,4,4\nItaly,7,1,0\nPeru,8,0,1\n";
+    assert_eq!(names("t.csv", years), ["France", "Spain", "Italy", "Peru"]);
+    let said = notes("t.csv", years);
+    assert!(
+        said.contains("the names of the columns, though some are numbers: country, 2019"),
+        "{said}"
+    );
+    let said = notes("t.csv", "2018,2019,2020,2021\n2,1,5,3\n0,2,4,4\n3,7,1,0\n");
+    assert!(said.contains("the first line was taken for a row"), "{said}");
+    let said = notes("t.csv", TABLE);
+    assert!(!said.contains("the first line"), "{said}");
+}
+
+#[test]
+fn numbers_may_have_decimal_commas() {
+    let points = "a,b\n1.5,2.25\n3.5,-1.0\n0.5,1e3\n0.25,7\n";
+    let plain = posterior("t.csv", points, "");
+    let commas = points.replace(',', ";").replace('.', ",");
+    assert_eq!(posterior("t.csv", &commas, ""), plain);
+    assert_eq!(posterior("t.tsv", &commas.replace(';', "\t"), ""), plain);
+    let quoted = "a,b\n\"1,5\",\"2,25\"\n\"3,5\",\"-1,0\"\n\"0,5\",1e3\n\"0,25\",7\n";
+    assert_eq!(posterior("t.csv", quoted, ""), plain);
+    let said = notes("t.csv", &commas);
+    assert!(
+        said.contains("commas in the numbers of 'a', 'b' were read as decimal points"),
+        "{said}"
+    );
+    // Without a header, the commas do not part the cells.
+    let (_, below) = commas.split_once('\n').unwrap();
+    assert_eq!(posterior("t.csv", below, ""), plain);
+    refuse_file("t.csv", "a;b\n1,250;1\n2,500;2\n", ":2", "column 'a' holds '1,250'");
+}
+
+#[test]
+fn wrong_cells_are_told_and_not_the_header() {
+    refuse_file("t.csv", "x\n1\n3\nn.a.\n5\n", ":4", "column 'x' holds 'n.a.'");
+    refuse_file("t.csv", "x,y\n1,2\n3,4\n5,N/A\nNULL,3\n", ":5", "column 'x' holds 'NULL'");
+    refuse_file("t.csv", "a,b\n?,NA\n?,.\n", "", "column 'a' has no values at all");
+    let small = "a,b\n1.5e-200,0.5\n2.25e-200,1\n-1e-200,5\n3e-200,2\n";
+    refuse_file("t.csv", small, "", "the numbers of column 'a' are too small");
+}
+
+#[test]
+fn a_column_that_counts_the_rows_is_no_data() {
+    let plain = posterior("t.csv", "a,b\n1,0\n0,1\n1,1\n1,0\n0,0\n", "");
+    let counted = ",a,b\n0,1,0\n1,0,1\n2,1,1\n3,1,0\n4,0,0\n";
+    assert_eq!(posterior("t.csv", counted, ""), plain);
+    assert!(notes("t.csv", counted).contains("which has no title and counts the rows"));
+}

@@ -1,9 +1,9 @@
 //! New items beside those of a run, read and coded alike, so that it can be told where they belong.
 
-use crate::data::{Column, Data, Dataset, Graph, Kind, Table};
+use crate::data::{BinaryTable, Column, Data, Dataset, Graph, Kind, MISSING, Table};
 use crate::error::{Error, Result};
-use crate::io;
-use crate::io::raw::{Raw, RawColumn, RawNetwork, RawTable};
+use crate::io::raw::{RawColumn, RawNetwork, RawTable};
+use crate::io::{self, TableOptions};
 use crate::problem::Choice;
 use crate::relations::{Relation, Relations, Values};
 use std::collections::{BTreeMap, HashMap};
@@ -136,100 +136,210 @@ fn with_related_vertices(
     Ok((Dataset { names, ..Dataset::new(Data::Relations(relations)) }, ignored))
 }
 
-/// The table with new rows after the old ones, coded alike; `all` are the old rows as they were read.
+/// The table with new rows after the old ones, coded alike; `all` are the old rows as they were read. What was
+/// made of the old rows stays as it is, whatever the new ones hold. Columns that the new rows lack are noted.
 pub fn with_new_rows(
     dataset: &Dataset,
-    mut all: RawTable,
-    mut new: RawTable,
+    all: RawTable,
+    new: RawTable,
     choice: &Choice,
 ) -> Result<Dataset> {
-    let no_table = || Error::new("the data of this run are no table");
-    let known = |name: &str| all.columns.iter().any(|c| c.name == name);
-    if !new.columns.iter().any(|c| known(&c.name)) {
-        // A header above few rows of words looks like one more row; the run knows better.
-        let first = |column: &RawColumn| column.cells.first().cloned().flatten();
-        if new.columns.iter().filter_map(first).any(|cell| known(&cell)) {
-            for column in &mut new.columns {
-                column.name = first(column).unwrap_or_default();
-                column.cells.remove(0);
-            }
+    let kinds: Vec<Kind> = match &dataset.data {
+        Data::Network(_) | Data::Relations(_) => {
+            return Err(Error::new("the data of this run are no table"));
         }
+        Data::Table(old) => vec![Kind::Binary; old.d()],
+        Data::Columns(old) => old.columns().iter().map(Column::kind).collect(),
+    };
+    let new = below_header(new, &all);
+    let options = choice.options()?.table;
+    let (new, mut notes) = io::with_points(&new, &all, &options)?;
+    let (all, _) = io::with_points(&all, &all, &options)?;
+    let place = matched(&all, &new)?;
+    let (id, data) = roles(dataset, &all, options)?;
+    if data.len() != kinds.len() {
+        return Err(Error::new(
+            "the columns of the data are not understood as they were when the run was made: choose them with --columns when you fit",
+        ));
     }
-    let rows = new.rows();
-    // The column that names the rows is the one that did when the run was made.
-    let id = all.columns.iter().position(|column| {
-        column.cells.iter().zip(&dataset.names).all(|(cell, name)| cell.as_ref() == Some(name))
-            && column.cells.len() == dataset.names.len()
-    });
-    for (at, column) in all.columns.iter_mut().enumerate() {
-        let same = new.columns.iter().find(|c| c.name == column.name);
-        for row in 0..rows {
-            let cell = same.and_then(|same| same.cells[row].clone());
-            let named = (Some(at) == id && cell.is_none()).then(|| format!("new {}", row + 1));
-            column.cells.push(cell.or(named));
-        }
+    notes.extend(missing_columns(&all, &data, &place));
+    let mut columns = Vec::with_capacity(data.len());
+    for (k, (&at, &kind)) in data.iter().zip(&kinds).enumerate() {
+        let levels = match &dataset.data {
+            Data::Columns(old) => old.columns()[k].names(),
+            _ => &[],
+        };
+        let like = (&*all, &all.columns[at]);
+        columns.push(match place[at] {
+            Some(at) => io::coded_alike(&new, &new.columns[at], kind, like, levels)?,
+            None => vec![f64::NAN; new.rows()],
+        });
     }
-    if !all.columns.iter().any(|c| new.columns.iter().any(|d| d.name == c.name)) {
-        let names: Vec<&str> = all.columns.iter().take(20).map(|c| c.name.as_str()).collect();
-        return Err(Error::new(format!(
-            "no column of this file is a column of the run's data: {}",
-            names.join(", ")
-        )));
-    }
-    all.lines.clear();
-    let mut prepare = choice.options()?;
-    // Columns stay what they were.
-    match &dataset.data {
-        Data::Network(_) | Data::Relations(_) => return Err(no_table()),
-        Data::Table(_) => prepare.table.all = Some(Kind::Binary),
-        Data::Columns(old) => {
-            let kinds = old.columns().iter().map(Column::kind);
-            // Columns without names are called as they are written.
-            let written = (1..=old.d()).map(|c| format!("x{c}")).collect();
-            let names = if dataset.columns.is_empty() { written } else { dataset.columns.clone() };
-            prepare.table.types = names.into_iter().zip(kinds).collect();
-        }
-    }
-    if let Some(id) = id {
-        prepare.table.id_column = Some((id + 1).to_string());
-    }
-    let mut prepared = io::prepare(Raw::Table(all), &prepare)?;
     // New rows without a name are numbered.
-    for (at, name) in prepared.names.iter_mut().enumerate().skip(dataset.names.len()) {
-        if *name == at.to_string() {
-            *name = format!("new {}", at + 1 - dataset.names.len());
+    let named = id.and_then(|id| place[id]).map(|at| &new.columns[at]);
+    let name = |row: usize| {
+        let own = named.and_then(|column| column.cells[row].clone());
+        own.unwrap_or_else(|| format!("new {}", row + 1))
+    };
+    let names: Vec<String> =
+        dataset.names.iter().cloned().chain((0..new.rows()).map(name)).collect();
+    let data = match &dataset.data {
+        Data::Table(old) => {
+            let code = |x: f64| if x.is_nan() { MISSING } else { x as u8 };
+            let mut cells: Vec<u8> =
+                (0..old.n()).flat_map(|row| old.row(row).iter().copied()).collect();
+            for row in 0..new.rows() {
+                cells.extend(columns.iter().map(|column| code(column[row])));
+            }
+            Data::Table(BinaryTable::new(old.n() + new.rows(), old.d(), cells)?)
         }
-    }
-    let hidden: Vec<(u32, u32)> = dataset.held_out.iter().map(|h| h.entry).collect();
-    prepared.data = match (&dataset.data, &prepared.data) {
-        (Data::Table(old), Data::Table(table)) if table.d() == old.d() => {
-            Data::Table(table.hiding(&hidden))
-        }
-        (Data::Columns(old), Data::Columns(table)) if table.d() == old.d() => {
-            let table = table.hiding(&hidden).scaled_by_first(old.n());
-            check_distance(&table, &prepared)?;
+        Data::Columns(old) => {
+            let longer = |(old, new): (&Column, &Vec<f64>)| {
+                old.with_values(old.cells().iter().chain(new).copied().collect())
+            };
+            let table = Table::new(old.columns().iter().zip(&columns).map(longer).collect())?;
+            let table = table.scaled_by_first(old.n());
+            check_distance(&table, dataset, &names, &new)?;
             Data::Columns(table)
         }
-        _ => {
-            return Err(Error::new(
-                "with these rows the columns are understood differently: choose them with --columns when you fit",
-            ));
-        }
+        Data::Network(_) | Data::Relations(_) => unreachable!("refused above"),
     };
-    Ok(prepared)
+    let columns = dataset.columns.clone();
+    Ok(Dataset { names, columns, notes, ..Dataset::new(data) })
+}
+
+/// A header above few rows of words looks like one more row; the run knows better.
+fn below_header(mut new: RawTable, all: &RawTable) -> RawTable {
+    let known = |name: &str| all.columns.iter().any(|c| c.name == name);
+    let first = |column: &RawColumn| column.cells.first().cloned().flatten();
+    if !new.columns.iter().any(|c| known(&c.name))
+        && new.columns.iter().filter_map(first).any(|cell| known(&cell))
+    {
+        for (at, column) in new.columns.iter_mut().enumerate() {
+            column.name = first(column).unwrap_or_else(|| (at + 1).to_string());
+            column.cells.remove(0);
+        }
+        if !new.lines.is_empty() {
+            new.lines.remove(0);
+        }
+    }
+    new
+}
+
+/// The column that names the rows, and those that were clustered by.
+fn roles(
+    dataset: &Dataset,
+    all: &RawTable,
+    options: TableOptions,
+) -> Result<(Option<usize>, Vec<usize>)> {
+    let columns = match &dataset.data {
+        Data::Table(old) => old.d(),
+        Data::Columns(old) => old.d(),
+        Data::Network(_) | Data::Relations(_) => 0,
+    };
+    // The column that names the rows is the one that did when the run was made.
+    let named = all.columns.iter().position(|column| {
+        column.cells.len() == dataset.names.len()
+            && column
+                .cells
+                .iter()
+                .zip(&dataset.names)
+                .all(|(cell, name)| cell.as_ref() == Some(name))
+    });
+    let (id, data) = io::roles_of(all, &options)?;
+    let Some(named) = named.filter(|_| data.len() != columns) else {
+        return Ok((id.or(named.filter(|named| !data.contains(named))), data));
+    };
+    let name = all.columns[named].name.clone();
+    io::roles_of(all, &TableOptions { id_column: Some(name), ..options })
+}
+
+/// For each old column the new one that it goes on in. Of columns that share a name, the first belongs to the
+/// first.
+fn matched(all: &RawTable, new: &RawTable) -> Result<Vec<Option<usize>>> {
+    let list = || {
+        let names: Vec<&str> = all.columns.iter().take(20).map(|c| c.name.as_str()).collect();
+        format!("{}{}", names.join(", "), if all.columns.len() > 20 { ", …" } else { "" })
+    };
+    let is_numbered = |table: &RawTable| {
+        table.columns.iter().zip(1..).all(|(c, at): (_, usize)| c.name == at.to_string())
+    };
+    let (old, found) = (all.columns.len(), new.columns.len());
+    if is_numbered(all) && is_numbered(new) && old != found {
+        return Err(Error::new(format!(
+            "this file has {found} columns without names, the data of the run have {old}: write the same columns in the same order"
+        )));
+    }
+    let mut old: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, column) in all.columns.iter().enumerate().rev() {
+        old.entry(&column.name).or_default().push(at);
+    }
+    let mut place = vec![None; all.columns.len()];
+    let mut unknown = None;
+    for (at, column) in new.columns.iter().enumerate() {
+        match old.get_mut(column.name.as_str()).and_then(Vec::pop) {
+            Some(to) => place[to] = Some(at),
+            // Without a title it only tells the new rows apart.
+            None if at == 0 && (column.name == "1" || column.name == "Unnamed: 0") => {}
+            None => unknown = unknown.or(Some(&column.name)),
+        }
+    }
+    if place.iter().all(Option::is_none) {
+        return Err(Error::new(format!(
+            "no column of this file is a column of the run's data: {}",
+            list()
+        )));
+    }
+    match unknown {
+        Some(name) if all.columns.iter().any(|c| c.name == *name) => Err(Error::new(format!(
+            "column '{name}' comes more often than in the data of the run: remove one"
+        ))),
+        Some(name) => Err(Error::new(format!(
+            "there is no column '{name}' in the data of the run: rename or remove it; the columns are {}",
+            list()
+        ))),
+        None => Ok(place),
+    }
+}
+
+/// A note on columns that new rows do not have.
+fn missing_columns(all: &RawTable, data: &[usize], place: &[Option<usize>]) -> Option<String> {
+    let lacking = data.iter().filter(|&&at| place[at].is_none());
+    let names: Vec<String> = lacking.map(|&at| format!("'{}'", all.columns[at].name)).collect();
+    let few = names[..names.len().min(5)].join(", ");
+    match names.len() {
+        0 => None,
+        1 => Some(format!("the new rows have no column {few}: its cells are taken for missing")),
+        2..=5 => {
+            Some(format!("the new rows have no columns {few}: their cells are taken for missing"))
+        }
+        n => Some(format!(
+            "the new rows have no columns {few} and {} more: their cells are taken for missing",
+            n - 5
+        )),
+    }
 }
 
 /// Numbers that are absurdly far away are refused: beside them the digits of all others would be lost.
-fn check_distance(table: &Table, prepared: &Dataset) -> Result<()> {
+fn check_distance(
+    table: &Table,
+    dataset: &Dataset,
+    names: &[String],
+    new: &RawTable,
+) -> Result<()> {
     for (at, column) in table.columns().iter().enumerate() {
         if let Some((row, away)) = column.too_far() {
             let heading =
-                prepared.columns.get(at).map_or((at + 1).to_string(), |c| format!("'{c}'"));
-            return Err(Error::new(format!(
+                dataset.columns.get(at).map_or((at + 1).to_string(), |c| format!("'{c}'"));
+            let error = Error::new(format!(
                 "row '{}', column {heading}: {:e} is {away:.0e} standard deviations away from the data of the run; correct it (its unit?), or leave the cell empty",
-                prepared.names[row],
+                names[row],
                 column.cells()[row]
-            )));
+            ));
+            return Err(match new.lines.get(row - dataset.names.len()) {
+                Some(&line) => error.at_line(line),
+                None => error,
+            });
         }
     }
     Ok(())

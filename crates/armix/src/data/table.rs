@@ -111,6 +111,13 @@ impl Column {
         Column { kind: Kind::Real, levels: Vec::new(), reference: values.len(), values }
     }
 
+    /// A column of the same type and levels with other values.
+    #[must_use]
+    pub fn with_values(&self, values: Vec<f64>) -> Self {
+        let (kind, levels) = (self.kind, self.levels.clone());
+        Column { kind, levels, reference: values.len(), values }
+    }
+
     /// What its values are.
     pub fn kind(&self) -> Kind {
         self.kind

@@ -81,9 +81,22 @@ impl Coding {
     }
 
     pub(super) fn code(&self, cell: &str) -> u8 {
+        self.find(cell).unwrap_or(0)
+    }
+
+    /// Zero or one, if the cell is either.
+    pub(super) fn find(&self, cell: &str) -> Option<u8> {
         match self {
-            Coding::Numbers => zero_or_one(cell).unwrap_or(0),
-            Coding::Words(one, _) => u8::from(canonical(cell).eq_ignore_ascii_case(one)),
+            Coding::Numbers => zero_or_one(cell),
+            Coding::Words(one, zero) => {
+                let cell = canonical(cell);
+                // Two words may differ in the case of letters only.
+                if cell == *one || cell == *zero {
+                    return Some(u8::from(cell == *one));
+                }
+                let is = |word: &str| cell.eq_ignore_ascii_case(word);
+                (is(one) || is(zero)).then(|| u8::from(is(one)))
+            }
         }
     }
 }

@@ -137,48 +137,56 @@ fn reads_as_number(cell: &str) -> bool {
     is_number(cell) || with_point(cell).is_some()
 }
 
-/// Whether numbers on top of columns are more likely their names, as years are: there are two or more, whole
-/// and rising, either by one from each to the next or by equal steps within 1500 and 2199; and every one of
-/// them is beyond all numbers below it.
-pub(super) fn rising_titles<'a>(columns: impl Iterator<Item = (&'a str, Vec<&'a str>)>) -> bool {
+/// Whether numbers on top of columns are more likely their names, as years are: they are whole and rise evenly, and
+/// every one of them is beyond all numbers below it. Two are enough within 1500 and 2199; elsewhere there must
+/// be four or more, and each one more than the one before.
+fn rising_titles<'a>(columns: impl Iterator<Item = (&'a str, Vec<&'a str>)>) -> bool {
     let (mut titles, mut beyond) = (Vec::new(), true);
     for (title, below) in columns {
         let title = title.parse().unwrap_or(f64::NAN);
-        let numbers = || below.iter().filter_map(|cell| cell.parse::<f64>().ok());
+        let numbers = || below.iter().filter_map(|cell| number(cell));
         beyond &= numbers().all(|x| x < title) || numbers().all(|x| x > title);
         titles.push(title);
     }
-    beyond && rise_evenly(&titles)
+    beyond && rise_evenly(&titles, 4)
 }
 
-/// Whether these are whole numbers that rise by one, or by equal steps within 1500 and 2199.
-fn rise_evenly(titles: &[f64]) -> bool {
+/// The number in a cell, with a point or a comma.
+fn number(cell: &str) -> Option<f64> {
+    cell.parse().ok().or_else(|| with_point(cell)?.parse().ok())
+}
+
+/// Whether these are whole numbers that rise by equal steps within 1500 and 2199, or by one if there are enough of them.
+fn rise_evenly(titles: &[f64], enough: usize) -> bool {
     let [first, second, ..] = titles else { return false };
     let step = second - first;
     let years = titles.iter().all(|title| (1500.0..2200.0).contains(title));
     titles.iter().all(|title| title.fract() == 0.0)
-        && (step == 1.0 || step > 0.0 && years)
+        && (step > 0.0 && years || step == 1.0 && titles.len() >= enough)
         && titles.windows(2).all(|pair| pair[1] - pair[0] == step)
 }
 
 /// Whether a table that was read without a header may have one all the same: its first row has numbers that
-/// rise evenly, and there are three or more, or they are beyond all numbers below them.
+/// rise evenly, and either words beside them, or they are beyond all numbers below them.
 pub(super) fn may_have_header(table: &RawTable) -> bool {
     let numbered = table.columns.iter().enumerate().all(|(at, c)| c.name == (at + 1).to_string());
     if !numbered || table.lines.len() < 2 {
         return false;
     }
-    let numeric = table.columns.iter().filter_map(|column| {
-        let mut cells = column.cells.iter().flatten();
-        let first = column.cells.first()?.as_deref()?;
-        let all = cells.all(|cell| is_number(cell));
-        let below = || column.cells[1..].iter().flatten().map(String::as_str).collect();
-        all.then(|| (first, below()))
-    });
-    let numeric: Vec<(&str, Vec<&str>)> = numeric.collect();
-    let titles: Vec<f64> =
-        numeric.iter().map(|(title, _)| title.parse().unwrap_or(f64::NAN)).collect();
-    rise_evenly(&titles) && titles.len() > 2 || rising_titles(numeric.into_iter())
+    let first = |column: &RawColumn| column.cells[0].as_ref().and_then(|c| c.parse::<f64>().ok());
+    let titles: Vec<f64> = table.columns.iter().filter_map(first).collect();
+    if !rise_evenly(&titles, 3) {
+        return false;
+    }
+    let numeric = table.columns.iter().filter(|column| first(column).is_some());
+    numeric.zip(&titles).all(|(column, &title)| {
+        let below = || column.cells[1..].iter().flatten().map(|cell| number(cell));
+        let beyond = || {
+            let numbers = || below().flatten();
+            numbers().all(|x| x < title) || numbers().all(|x| x > title)
+        };
+        below().all(|x| x.is_some()) && (titles.len() < table.columns.len() || beyond())
+    })
 }
 
 fn is_header(first: &[String], below: &RawTable) -> bool {
@@ -217,7 +225,8 @@ fn is_header(first: &[String], below: &RawTable) -> bool {
     // One cell that is wrong does not make the words on top of numbers data.
     let mostly_numbers = |column: &RawColumn| {
         let present = column.cells.iter().flatten();
-        2 * present.clone().filter(|cell| reads_as_number(cell)).count() > present.count()
+        let numbers = present.clone().filter(|cell| reads_as_number(cell)).count();
+        numbers > 0 && 4 * numbers >= 3 * present.count()
     };
     let nothing = || below.columns.iter().all(|column| column.cells.iter().all(Option::is_none));
     different()
@@ -299,7 +308,9 @@ mod tests {
         assert_eq!(names("who,2019,2020\nx,1,5\ny,2,4\n"), ["who", "2019", "2020"]);
         assert_eq!(names(",1990,2000\nx,1,5\ny,2,4\n"), ["1", "1990", "2000"]);
         assert_eq!(names("id,1990,2000\n1,1,5\n2,2,4\n"), ["id", "1990", "2000"]);
-        assert_eq!(names("a,b,7,8\nx,y,1,5\nz,y,2,4\n"), ["a", "b", "7", "8"]);
+        assert_eq!(names("a,6,7,8,9\ny,1,5,0,0\nz,2,4,0,0\n"), ["a", "6", "7", "8", "9"]);
+        assert_eq!(names("a,7,8\ny,1,5\nz,2,4\n")[0], "1", "too few that are no years");
+        assert_eq!(names("x,0,1\ny,1,0\nz,1,0\n")[0], "1");
         assert_eq!(names("x,2019,2020\nx,1,5\ny,2,4\n")[0], "1", "the word comes again");
         assert_eq!(names("x,2019,2020\ny,1,5\nz,2022,4\n")[0], "1", "numbers like that below");
         assert_eq!(names("x,2020,2019\ny,1,5\nz,2,4\n")[0], "1", "not rising");

@@ -95,7 +95,8 @@ pub struct ColumnInfo {
 
 /// What each column of a table holds.
 pub fn column_types(table: &RawTable) -> Vec<ColumnInfo> {
-    let pointed = with_points(table, table).map_or(Cow::Borrowed(table), |(table, _)| table);
+    let pointed = with_points(table, table, &TableOptions::default());
+    let pointed = pointed.map_or(Cow::Borrowed(table), |(table, _)| table);
     let table = &*pointed;
     let info = |column: &RawColumn| {
         let values = distinct(column);
@@ -189,7 +190,7 @@ pub(super) fn names_and_data(
 /// A table as it is clustered: if all of its columns are zeros and ones, or two words, as these, else as
 /// columns of any types.
 pub fn tabular(table: &RawTable, options: &TableOptions) -> Result<Dataset> {
-    let (table, notes) = with_points(table, table)?;
+    let (table, notes) = with_points(table, table, options)?;
     let mut dataset = tabular_with_points(&table, options)?;
     dataset.notes.splice(0..0, notes);
     Ok(dataset)
@@ -197,16 +198,17 @@ pub fn tabular(table: &RawTable, options: &TableOptions) -> Result<Dataset> {
 
 /// The same for a table whose numbers have points.
 fn tabular_with_points(table: &RawTable, options: &TableOptions) -> Result<Dataset> {
-    wanted_types(table, &roles(table, options)?.data, options)?;
+    let found = roles(table, options)?;
+    wanted_types(table, &found.data, options)?;
     let typed = options.types.iter().any(|(_, kind)| *kind != Kind::Binary);
     match options.all {
         Some(Kind::Binary) if !typed => return zeros_and_ones(table, options),
-        None if !typed && roles(table, options)?.data.iter().all(|&at| seems_binary(table, at)) => {
+        None if !typed && found.data.iter().all(|&at| seems_binary(table, at)) => {
             return zeros_and_ones(table, options);
         }
         _ => {}
     }
-    let Roles { id, data, mut notes } = roles(table, options)?;
+    let Roles { id, data, mut notes } = found;
     let kinds = kinds(table, &data, options)?;
     let mut codings = Codings::default();
     let mut columns = Vec::with_capacity(data.len());
@@ -236,7 +238,7 @@ fn seems_binary(table: &RawTable, at: usize) -> bool {
 
 /// What each column of a table is and why; `None` where it is no data, or cannot be.
 pub fn types(table: &RawTable, options: &TableOptions) -> Result<Vec<(Option<Kind>, String)>> {
-    let (table, _) = with_points(table, table)?;
+    let (table, _) = with_points(table, table, options)?;
     let table = &*table;
     let Roles { id, data, .. } = roles(table, options)?;
     let kinds = kinds(table, &data, options)?;
@@ -397,7 +399,7 @@ fn typed_column(
 /// large.
 fn number_of(kind: Kind, cell: &str) -> std::result::Result<f64, (String, Option<&'static str>)> {
     let number = cell.parse::<f64>().unwrap_or(f64::NAN);
-    // What is written with digits, but has none of its own, as inf.
+    // The word inf is read as a number, too, but is none that is too large.
     let digits = cell.contains(|c: char| c.is_ascii_digit());
     let is_count = number >= 0.0 && (number.fract() == 0.0 || number.is_infinite());
     match kind {
@@ -416,6 +418,50 @@ fn number_of(kind: Kind, cell: &str) -> std::result::Result<f64, (String, Option
         )),
         _ => Err(("which is no number".into(), None)),
     }
+}
+
+/// The column that names the rows, and those to cluster by.
+pub(crate) fn roles_of(
+    table: &RawTable,
+    options: &TableOptions,
+) -> Result<(Option<usize>, Vec<usize>)> {
+    roles(table, options).map(|roles| (roles.id, roles.data))
+}
+
+/// The cells of a column of new rows as values of an old one, which has these levels if it has levels: nothing that is
+/// new about them changes what old values mean. Missing cells are NaN.
+pub(crate) fn coded_alike(
+    new: &RawTable,
+    column: &RawColumn,
+    kind: Kind,
+    (old_table, old): (&RawTable, &RawColumn),
+    levels: &[String],
+) -> Result<Vec<f64>> {
+    let coding = match kind {
+        Kind::Binary => Coding::of(old_table, old)?,
+        _ => Coding::Numbers,
+    };
+    let level: BTreeMap<&str, usize> =
+        levels.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
+    let value = |cell: &str| match kind {
+        Kind::Binary => coding.find(cell).map(f64::from).ok_or_else(|| match &coding {
+            Coding::Numbers => "which is neither 0 nor 1".to_string(),
+            Coding::Words(one, zero) => format!("which is neither '{one}' nor '{zero}'"),
+        }),
+        Kind::Categorical => level.get(&*canonical(cell)).map(|&at| at as f64).ok_or_else(|| {
+            let few: Vec<&str> = levels.iter().take(20).map(String::as_str).collect();
+            let dots = if levels.len() > 20 { ", …" } else { "" };
+            format!("which is none of the levels in the data of the run ({}{dots})", few.join(", "))
+        }),
+        Kind::Count | Kind::Real => number_of(kind, cell).map_err(|(why, _)| why),
+    };
+    let cells = column.cells.iter().enumerate();
+    let coded = |(row, cell): (usize, &Option<String>)| match cell {
+        None => Ok(f64::NAN),
+        Some(cell) => value(cell)
+            .map_err(|why| odd_cell(new, column, row, &why, "correct it, or leave the cell empty")),
+    };
+    cells.map(coded).collect()
 }
 
 /// An error about a cell, which names its place.
@@ -460,7 +506,7 @@ fn finish(
 /// The zeros and ones of a table. Columns of two other values are coded, which the notes say, as they
 /// say how many cells are missing; what cannot be coded is an error.
 pub fn binary(table: &RawTable, options: &TableOptions) -> Result<Dataset> {
-    let (table, notes) = with_points(table, table)?;
+    let (table, notes) = with_points(table, table, options)?;
     let mut dataset = zeros_and_ones(&table, options)?;
     dataset.notes.splice(0..0, notes);
     Ok(dataset)
@@ -599,26 +645,37 @@ fn notes_on_header(table: &RawTable) -> Vec<String> {
 
 /// A table whose numbers are written with points, if some had commas, and notes on these columns. A comma before
 /// three digits may part thousands, which is an error, unless another one in this table or in that which it is
-/// `like` cannot.
+/// `like` cannot. Columns that are not clustered by are left as they are, if the options say so.
 pub(crate) fn with_points<'a>(
     table: &'a RawTable,
     like: &RawTable,
+    options: &TableOptions,
 ) -> Result<(Cow<'a, RawTable>, Vec<String>)> {
-    let commas = |column: &&RawColumn| has_commas(column);
-    let sure = |table: &RawTable| {
-        let mut cells = table.columns.iter().filter(commas).flat_map(|c| c.cells.iter().flatten());
-        cells.any(|cell| with_point(cell).is_some() && !may_part_thousands(cell))
+    let numbers = |names: &[String]| -> Vec<usize> {
+        names.iter().filter_map(|name| find(table, name).ok()).collect()
     };
-    if !table.columns.iter().any(has_commas) {
+    let chosen = options.columns.as_deref().map(numbers);
+    let others: Vec<String> =
+        [&options.id_column, &options.label_column].into_iter().flatten().cloned().collect();
+    let others = numbers(&others);
+    let has_commas_at = |at: usize| {
+        let is_data = chosen.as_ref().map_or(!others.contains(&at), |chosen| chosen.contains(&at));
+        is_data && has_commas(&table.columns[at])
+    };
+    let commas: Vec<bool> = (0..table.columns.len()).map(has_commas_at).collect();
+    if !commas.contains(&true) {
         return Ok((Cow::Borrowed(table), Vec::new()));
     }
+    let sure = |table: &RawTable| {
+        let columns = table.columns.iter().filter(|column| has_commas(column));
+        let mut cells = columns.flat_map(|c| c.cells.iter().flatten());
+        cells.any(|cell| with_point(cell).is_some() && !may_part_thousands(cell))
+    };
     let sure = sure(table) || sure(like);
     let mut pointed = table.clone();
     let mut names = Vec::new();
-    for (column, new) in table.columns.iter().zip(&mut pointed.columns) {
-        if !has_commas(column) {
-            continue;
-        }
+    let columns = table.columns.iter().zip(&mut pointed.columns).zip(commas);
+    for ((column, new), _) in columns.filter(|(_, commas)| *commas) {
         let rows = |test: fn(&str) -> bool| {
             column.cells.iter().position(|cell| cell.as_ref().is_some_and(|c| test(c)))
         };
@@ -650,6 +707,9 @@ pub(crate) fn with_points<'a>(
 
 /// Whether a column has numbers with commas, and nothing else than numbers but for a few mistakes.
 fn has_commas(column: &RawColumn) -> bool {
+    if !column.cells.iter().flatten().any(|cell| cell.contains(',')) {
+        return false;
+    }
     let (mut present, mut commas, mut others) = (0usize, 0usize, 0usize);
     for cell in column.cells.iter().flatten() {
         present += 1;
@@ -860,6 +920,8 @@ mod tests {
             "a\n\"1,250\"\n950\n\"2,000\"\n",
             &["line 2", "column 'a' holds '1,250'", "thousands"],
         );
+        let thousands = "a,b\n\"1,250\",1\n950,0\n\"2,000\",1\n";
+        assert!(tabular(&raw(thousands), &options(&["b"])).is_ok(), "another column is chosen");
         refused("a\n1.5\n\"2,5\"\n\"3,5\"\n", &["line 3", "'2,5', with a comma"]);
         refused("a\n\"1,5\"\n\"2,5\"\nn.a.\n\"3,5\"\n", &["line 4", "'n.a.'"]);
         let words = raw("a\n\"1,2\"\n\"1,2,3\"\nx\n\"1,2\"\n\"1,2,3\"\nx\n");
