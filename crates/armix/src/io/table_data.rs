@@ -405,13 +405,13 @@ fn number_of(kind: Kind, cell: &str) -> std::result::Result<f64, (String, Option
     match kind {
         Kind::Count if is_count && number <= MAX_COUNT => Ok(number),
         Kind::Count if is_count && digits => Err((
-            format!("which is too large for a count: at most {MAX_COUNT:e}"),
+            format!("which is too large for a count (at most {MAX_COUNT:e})"),
             Some("call the column real with --types, or choose other columns with --columns"),
         )),
         Kind::Count => Err(("which is no count (a whole number from 0 on)".into(), None)),
         _ if number.abs() <= MAX_REAL => Ok(number),
         _ if digits && !number.is_nan() => Err((
-            format!("which is too large: numbers may be up to {MAX_REAL:e} away from 0"),
+            format!("which is too large (numbers may be up to {MAX_REAL:e} away from 0)"),
             Some(
                 "correct it, divide the whole column by the same number, or choose other columns with --columns",
             ),
@@ -790,6 +790,9 @@ mod tests {
             ..options(&["hair", "fed"])
         };
         assert_eq!(binary(&table, &explicit).unwrap().names, ["3", "2", "2"]);
+        let cases = raw("x,y\nA,0\na,1\nA,1\n");
+        let cases = binary(&cases, &TableOptions::default()).unwrap();
+        assert_eq!(rows(&cases), [[0, 0], [1, 1], [0, 1]], "two words in the case of letters");
         let group = raw("group,a\n1,0\n0,1\n");
         assert_eq!(rows(&binary(&group, &TableOptions::default()).unwrap()), [[1, 0], [0, 1]]);
         let numbered = binary(&raw("ID,a\n7,0\n9,1\n"), &TableOptions::default()).unwrap();
@@ -878,9 +881,13 @@ mod tests {
             let error = tabular(&raw(text), &all(kind)).unwrap_err().to_string();
             assert!(words.iter().all(|word| error.contains(word)), "{error}");
         };
-        large("a\n1\n9007199254740993\n", Count, &["line 3", "too large for a count: at most 2e9"]);
+        large(
+            "a\n1\n9007199254740993\n",
+            Count,
+            &["line 3", "too large for a count (at most 2e9)"],
+        );
         large("a\n1\ninf\n", Count, &["line 3", "no count"]);
-        large("a\n1\n1e151\n", Real, &["line 3", "too large: numbers may be up to 1e150"]);
+        large("a\n1\n1e151\n", Real, &["line 3", "too large (numbers may be up to 1e150"]);
         large("a\n1\n-1e999\n", Real, &["line 3", "too large"]);
         large("a\n1\ninf\n", Real, &["line 3", "no number"]);
         large(
