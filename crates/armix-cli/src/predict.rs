@@ -31,8 +31,8 @@ const DRAWS: usize = 1000;
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Without --new: a line for each pair of vertices or cell that is missing or was held out, with the posterior
-probability of a link or a one, and what is true if it was held out. For columns of other types the value that
-is expected: the mean, or the most probable level with its probability; so for kinds of edges, of which 'no link' is one.
+probability of a link or a one, and what is true if it was held out. For columns of other types and weights the value
+that is expected: the mean, or the most probable level or kind of edge with its probability ('no link' is a kind).
 
 With --new: where new rows or vertices belong. For a table, a file with the same columns. For a network, an edge
 list from new vertices to known ones; pairs that are not listed are not linked. A probability is given for each

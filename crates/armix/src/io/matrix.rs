@@ -2,7 +2,7 @@
 //! with or without names above the columns and before the rows.
 
 use super::fields::{data_lines, unique_or, unwritable};
-use super::raw::RawNetwork;
+use super::raw::{Lines, RawNetwork};
 use crate::error::{Error, Result};
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -34,6 +34,7 @@ pub(super) fn parse(text: &str) -> Result<RawNetwork> {
     };
     let mut edges = Vec::new();
     let (mut weights, mut hidden) = (Vec::new(), Vec::new());
+    let mut places = Lines::default();
     let skip = usize::from(shape.named);
     for (row, (number, line)) in lines.enumerate() {
         split_to(width, line, separator, &mut cells).map_err(|error| error.at_line(number))?;
@@ -60,6 +61,7 @@ pub(super) fn parse(text: &str) -> Result<RawNetwork> {
             if value != 0.0 {
                 edges.push((row as u32, column as u32));
                 weights.push(value);
+                places.push(number);
             }
         }
     }
@@ -67,12 +69,23 @@ pub(super) fn parse(text: &str) -> Result<RawNetwork> {
     if !directed {
         let mut upper = edges.iter().map(|e| e.0 <= e.1);
         weights.retain(|_| upper.next() == Some(true));
+        let mut upper = edges.iter().map(|e| e.0 <= e.1);
+        places.0.retain(|_| upper.next() == Some(true));
         edges.retain(|e| e.0 <= e.1);
     }
     let weights = weights.iter().any(|&w| w != 1.0).then_some(weights);
     let names = unique_or(names, || (0..n).map(|v| v.to_string()).collect());
     let both_ways = !directed;
-    Ok(RawNetwork { names, edges, weights, directed, both_ways, hidden, ..RawNetwork::default() })
+    Ok(RawNetwork {
+        names,
+        edges,
+        weights,
+        directed,
+        both_ways,
+        hidden,
+        lines: places,
+        ..RawNetwork::default()
+    })
 }
 
 /// The number of vertices, and whether there are names above the columns and before the rows.

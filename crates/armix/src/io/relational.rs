@@ -611,6 +611,7 @@ mod tests {
             ("g.net", "*Vertices 2\n*Edges\n1 2 0.5\n", 3),
             ("g.net", "*Vertices 2\n*Arcs\n2 1 1\n*Edges\n1 2 0.25\n", 5),
             ("g.smat", "2 2 1\n0 1 0.5\n", 2),
+            ("g.txt", "0 1 0 0\n1 0 0 1\n0 0 0 0.5\n0 1 0.5 0\n", 3),
             ("g.gml", gml, 2),
             ("g.graphml", graphml, 4),
         ] {
