@@ -186,7 +186,9 @@ fn counts_and_names_come_back() {
     for ending in "edges txt csv mtx net gml graphml smat mat npy npz json".split(' ') {
         let path = folder.path().join(format!("back.{ending}"));
         io::write(&given, &path).unwrap();
-        let back = io::read(&path, &options).unwrap();
+        // What is JSON says itself what weights are, and refuses to be told.
+        let of_weights = if ending == "json" { &Options::default() } else { &options };
+        let back = io::read(&path, of_weights).unwrap();
         assert_eq!(back.data, given.data, "{ending}");
         let named = ["edges", "txt", "csv", "net", "gml", "graphml", "json"].contains(&ending);
         assert_eq!(back.names == given.names, named, "{ending}");
