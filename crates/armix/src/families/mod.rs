@@ -140,7 +140,7 @@ pub trait Family: Clone + Debug + Send + Sync + 'static {
     }
 
     /// [`Family::gains_of_row`], or −∞ where that is known to be below a floor (but for rounding errors): most blocks are no place for a row, and that
-    /// takes less trouble to see than the gain. `ceilings` are those of all cells, of all but the first [`STEP`], and so on up to none, if there are ceilings.
+    /// takes less trouble to see than the gain. `ceilings` are those of all cells, of all but the first eight, of all but the first sixteen and so on up to none, if there are ceilings.
     fn likely_gains_of_row(
         _families: &[Self],
         _kept: &[Self::Kept],
