@@ -29,7 +29,7 @@ pub(crate) struct DataArgs {
     #[arg(long, default_value_t = 1.0, allow_negative_numbers = true, help_heading = "Model")]
     pub alpha: f64,
 
-    /// Discount d of pitman-yor, from 0 (crp) to below 1 (many small blocks) [default: 0.25]
+    /// Discount d of pitman-yor, from 0 (crp) to 0.999 (many small blocks) [default: 0.25]
     #[arg(long, value_name = "D", allow_negative_numbers = true, help_heading = "Model")]
     pub discount: Option<f64>,
 

@@ -2,6 +2,7 @@
 
 use crate::data::{self, DataArgs};
 use crate::output::{emit, emit_json};
+use armix::data::Data;
 use armix::error::{Error, Result};
 use armix::exact::ExactRow;
 use std::process::ExitCode;
@@ -31,8 +32,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let dataset = args.model.load(&args.data)?;
     let target = data::target(&dataset, &args.model.choice()?)?;
     if !target.has_closed_form() {
+        let missing = match &dataset.data {
+            Data::Columns(table) if table.missing().next().is_some() => " of missing cells",
+            _ => "",
+        };
         return Err(Error::new(format!(
-            "the model {} has no closed form that could be enumerated: sample it with armix fit",
+            "the model {}{missing} has no closed form that could be enumerated: sample it with armix fit",
             target.model()
         )));
     }

@@ -241,3 +241,13 @@ fn weights_of_extreme_size() {
     assert!(said.contains("multiply all of them"), "{said}");
     succeed(folder.armix("exact mixed.edges --weights real"));
 }
+
+/// A run whose mask has changed says that it may be the mask.
+#[test]
+fn a_changed_mask_is_named() {
+    let folder = Folder::with("plain.edges", "0 1\n0 2\n1 2\n2 3\n").and("mask.txt", "0 3\n");
+    succeed(folder.armix(&format!("fit plain.edges --mask mask.txt {FEW} -q --out run")));
+    let folder = folder.and("mask.txt", "1 3\n");
+    let said = refuse(folder.armix("resume run --iterations +5"));
+    assert!(said.contains("plain.edges or ") && said.contains("mask.txt has changed"), "{said}");
+}

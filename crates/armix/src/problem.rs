@@ -580,9 +580,13 @@ pub fn reload(info: &DataInfo, elsewhere: Option<&str>) -> Result<(Choice, Datas
             Some(_) => format!(
                 "{name} does not hold the data of this run: name the same file, wherever it is now"
             ),
-            None => format!(
-                "{name} has changed since this run began, so that it cannot be continued; restore the file, or begin a new run"
-            ),
+            None => {
+                let others = args.mask.iter().chain(&args.relations);
+                let files: String = others.map(|path| format!(" or {}", path.display())).collect();
+                format!(
+                    "{name}{files} has changed since this run began, so that it cannot be continued; restore the file, or begin a new run"
+                )
+            }
         }));
     }
     Ok((args, dataset))

@@ -176,7 +176,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("exact", &["error", "model", "partition", "state"]),
-    ("io", &["data", "error", "partition", "relations"]),
+    ("io", &["constraints", "data", "error", "partition", "relations"]),
     ("builtin", &["data", "error", "families", "rng"]),
     (
         "verify",
