@@ -320,7 +320,7 @@ fn kept_data(folder: &Path, file: &Path, info: DataInfo) -> Result<Data> {
     let choice: Choice =
         serde_json::from_value(info.options).map_err(|error| damaged(error.to_string()))?;
     let whole = Choice { hold_out: None, ..choice.clone() };
-    let mut whole = problem::load(&file.to_string_lossy(), &whole)?;
+    let mut whole = problem::load_again(&file.to_string_lossy(), &whole)?;
     if let Ok(text) = std::fs::read_to_string(folder.join(COLUMNS)) {
         whole.columns = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
     }

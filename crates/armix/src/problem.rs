@@ -281,6 +281,27 @@ pub fn load(name: &str, args: &Choice) -> Result<Dataset> {
     hide(load_whole(name, args)?, args)
 }
 
+/// Loads the data of a saved run. A network that armix wrote as JSON has been prepared with the options of the run already.
+pub fn load_again(name: &str, args: &Choice) -> Result<Dataset> {
+    if !name.ends_with(".json") && !name.ends_with(".json.gz") {
+        return load(name, args);
+    }
+    let plain = Choice::default();
+    let prepared = Choice {
+        threshold: plain.threshold,
+        downsample: plain.downsample,
+        largest_component: plain.largest_component,
+        directed: plain.directed,
+        self_loops: plain.self_loops,
+        weights: plain.weights,
+        bipartite: plain.bipartite,
+        mask: plain.mask,
+        relations: plain.relations,
+        ..args.clone()
+    };
+    load(name, &prepared)
+}
+
 /// Hides what is to be held out of data that are in memory.
 pub fn hide(dataset: Dataset, args: &Choice) -> Result<Dataset> {
     match args.hold_out {
@@ -565,7 +586,7 @@ pub fn reload(info: &DataInfo, elsewhere: Option<&str>) -> Result<(Choice, Datas
         .map_err(|e| Error::new(format!("run.json is damaged: the options of the data: {e}")))?;
     let path = info.path.as_ref().map(|p| p.to_string_lossy().into_owned());
     let name = elsewhere.map(str::to_string).or(path).unwrap_or_else(|| info.source.clone());
-    let dataset = load(&name, &args).map_err(|error| {
+    let dataset = load_again(&name, &args).map_err(|error| {
         // A name like FILE.zip:MEMBER is no path of its own.
         let there = elsewhere.is_some() || info.path.as_ref().is_none_or(|p| p.exists());
         match there || name.contains(':') {
