@@ -246,12 +246,13 @@ fn roles(
                 .zip(&dataset.names)
                 .all(|(cell, name)| cell.as_ref() == Some(name))
     });
-    let (id, data) = io::roles_of(all, &options)?;
+    let (id, data, _) = io::roles_of(all, &options)?;
     let Some(named) = named.filter(|_| data.len() != columns) else {
         return Ok((id.or(named.filter(|named| !data.contains(named))), data));
     };
     let name = all.columns[named].name.clone();
-    io::roles_of(all, &TableOptions { id_column: Some(name), ..options })
+    let options = TableOptions { id_column: Some(name), ..options };
+    io::roles_of(all, &options).map(|(id, data, _)| (id, data))
 }
 
 /// For each old column the new one that it goes on in. Of columns that share a name, the first belongs to the

@@ -3,6 +3,7 @@
 mod bytes;
 mod coding;
 mod container;
+mod decimals;
 mod draws;
 mod edges;
 mod fields;
@@ -30,11 +31,12 @@ mod table_data;
 mod write;
 mod zip;
 
+pub(crate) use decimals::with_points;
 pub use draws::{Draws, read_draws};
 pub use labels::{check_known, check_together, parse_known, parse_labels, parse_together};
 pub use prepare::{NetworkOptions, Weights, network};
 pub use table_data::{ColumnInfo, ColumnKind, TableOptions, binary, column_types, tabular, types};
-pub(crate) use table_data::{coded_alike, roles_of, with_points};
+pub(crate) use table_data::{coded_alike, roles_of};
 pub use write::{NpyNumber, raw_table, raw_table_of, write, write_file, write_npy};
 
 use crate::data::Dataset;

@@ -1,9 +1,10 @@
 //! Preparation of networks whose directions, weights, self-loops or sides count.
 
 use super::container::{self, LIMIT, read_all};
+use super::decimals::with_points;
 use super::prepare::{NetworkOptions, Weights, busiest, note};
 use super::raw::{Raw, RawNetwork, RawTable};
-use super::table_data::{TableOptions, names_and_data};
+use super::table_data::{TableOptions, roles_of};
 use super::{Wanted, edges, read_raw, text};
 use crate::data::{Column, Data, Dataset, Graph};
 use crate::error::{Error, Result};
@@ -109,7 +110,9 @@ pub(super) fn bipartite_table(
             "leave out --types: with --bipartite the cells of a table are links between its rows and columns",
         ));
     }
-    let (id, data, mut notes) = names_and_data(table, options)?;
+    let (table, read) = with_points(table, table, options)?;
+    let (id, data, mut notes) = roles_of(&table, options)?;
+    notes.extend(read);
     notes.retain(|note| !note.contains("missing and integrated out")); // they are pairs, which are told of later
     let columns: Vec<_> = data.iter().map(|&at| &table.columns[at]).collect();
     let rows = table.rows();
